@@ -24,20 +24,21 @@ use crate::sync::{Condvar, Mutex, MutexGuard, Parker, Unparker};
 /// The period of a timed park.
 const PARK_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// The workers that sleep.
+/// The parked workers.
 pub(crate) struct Sleep {
-    /// How many: [`ONE_TIMED`] if it is one whose park is timed.
+    /// Their number, or [`ONE_TIMED`] for one whose park is timed.
     asleep: AtomicUsize,
-    /// Threads of the host that wait.
+    /// The number of waiting threads of the host.
     waiting_hosts: AtomicUsize,
-    /// Whether a worker was not woken for a task since all cores were in use.
+    /// Whether a worker was not woken for a task because all cores were in use.
     is_owed: AtomicBool,
     sleepers: Mutex<Vec<Sleeper>>,
     parkers: Vec<Mutex<Parker>>,
     unparkers: Vec<Unparker>,
 }
 
-/// Stands for one sleeper whose park is timed: in one word with their number, so that nobody takes another one for it.
+/// Stands for one parked worker with a timed park: in one word with their number, so that it is not mistaken for
+/// another one.
 const ONE_TIMED: usize = usize::MAX;
 
 struct Sleeper {
@@ -45,13 +46,13 @@ struct Sleeper {
     is_timed: bool,
 }
 
-/// How long a worker sleeps.
+/// How long a worker is parked.
 pub(crate) enum Park<'a> {
     /// Until it is woken,
     Untimed,
-    /// or for so long,
+    /// or for a given time,
     AtMost(Duration),
-    /// or, if no other worker sleeps, until a look every millisecond says that it is not spared any more.
+    /// or, if no other worker is parked, until a check every millisecond finds that it is needed.
     Timed(&'a mut dyn FnMut() -> bool),
 }
 
@@ -73,18 +74,18 @@ impl Sleep {
         self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The workers that sleep now.
+    /// The workers that are parked now.
     pub(crate) fn sleeping(&self) -> Vec<usize> {
         self.sleepers().iter().map(|sleeper| sleeper.worker).collect()
     }
 
-    /// Tells others who sleeps, after a change.
+    /// Publishes the parked workers, after a change.
     fn tell(&self, sleepers: &[Sleeper]) {
         let one_is_timed = matches!(sleepers, [Sleeper { is_timed: true, .. }]);
         self.asleep.store(if one_is_timed { ONE_TIMED } else { sleepers.len() }, Ordering::Relaxed);
     }
 
-    /// Sleeps until woken, or as `park` says, unless `look` finds something or `stays` holds.
+    /// Parks until woken, or as `park` says, unless `look` finds something or `stays` holds.
     pub(crate) fn sleep<W>(
         &self,
         worker: usize,
@@ -106,8 +107,8 @@ impl Sleep {
             self.park(worker, park);
         }
         let was_woken = !self.remove(worker);
-        // Who pushes a task and takes this park to be timed still has pushed it before this, and the next look finds
-        // it.
+        // A thread that pushes a task and still considers this park timed has pushed the task before this, and the next
+        // look finds it.
         fence(Ordering::SeqCst);
         if was_woken && found.is_some() {
             self.wake_one(); // it was woken for another task than the one it found
@@ -130,7 +131,7 @@ impl Sleep {
         }
     }
 
-    /// Takes `worker` off the list; true if it was there.
+    /// Removes `worker` from the list; true if it was there.
     fn remove(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers();
         let place = sleepers.iter().position(|sleeper| sleeper.worker == worker);
@@ -141,7 +142,7 @@ impl Sleep {
         place.is_some()
     }
 
-    /// Wakes a worker, if one sleeps, after work was made that any can do.
+    /// Wakes a parked worker, after work was added that any worker can do.
     pub(crate) fn wake_one(&self) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) > 0 {
@@ -149,8 +150,8 @@ impl Sleep {
         }
     }
 
-    /// The same, but not the only one that sleeps, if its park is timed and each of `cores` has a thread: the other workers, and
-    /// the host unless it waits.
+    /// The same, except for a single parked worker with a timed park while each of `cores` has a thread: the other
+    /// workers, and the host unless it waits.
     pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
         fence(Ordering::SeqCst);
         let asleep = self.asleep.load(Ordering::Relaxed);
@@ -170,17 +171,17 @@ impl Sleep {
         self.wake_last();
     }
 
-    /// Whether each of `cores` has a thread, if one worker sleeps.
+    /// Whether each of `cores` has a thread, if one worker is parked.
     fn are_used(&self, cores: usize) -> bool {
         let awake = self.parkers.len() - 1;
         let host = usize::from(self.waiting_hosts.load(Ordering::Relaxed) == 0);
         awake > 0 && awake + host >= cores
     }
 
-    /// The host begins to wait, until the guard is dropped: its core is free for the worker that was not woken, if
-    /// there is one.
+    /// Marks the host as waiting until the guard is dropped: its core is free for the worker that was not woken, if
+    /// any.
     pub(crate) fn host_waits(&self) -> impl Drop + '_ {
-        /// Ends it.
+        /// Ends the wait.
         struct Waits<'s>(&'s AtomicUsize);
         impl Drop for Waits<'_> {
             fn drop(&mut self) {
@@ -206,7 +207,7 @@ impl Sleep {
         }
     }
 
-    /// Wakes `worker`, if it sleeps, after work was made that only it can do.
+    /// Wakes `worker`, if it is parked, after work was added that only it can do.
     pub(crate) fn wake(&self, worker: usize) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) > 0 && self.remove(worker) {
@@ -222,41 +223,41 @@ impl Sleep {
     }
 }
 
-/// Who looks now and then while a thread waits.
+/// Checks periodically while a thread waits.
 pub(crate) trait Lookout {
-    /// How long to wait before the next look; nothing for ever.
+    /// The time until the next check; none for no checks.
     fn patience(&self) -> Option<Duration>;
 
-    /// Looks whether something goes on.
+    /// Checks for progress.
     fn look(&mut self);
 }
 
-/// What a thread waits for.
+/// What a waiting thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interest {
-    /// Something that any change may bring about.
+    /// Any change.
     Any,
-    /// That tasks let go of so many bytes, which whoever gives some back can tell from [`Monitor::notify_of_bytes`].
+    /// Freed bytes of tasks: [`Monitor::notify_of_bytes`] decides for each release whether it suffices.
     Bytes,
-    /// A record, which no bytes bring about.
+    /// A free record, which freed bytes do not provide.
     Record,
 }
 
-/// Where the host waits for something that workers bring about.
+/// Where the host waits for changes by workers.
 #[derive(Debug, Default)]
 pub(crate) struct Monitor {
-    /// Threads that wait, by [`Interest`].
+    /// The number of waiting threads, by [`Interest`].
     waiting: [AtomicUsize; 3],
     lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Monitor {
-    /// Waits until `holds`, and lets a watch look now and then.
+    /// Waits until `holds`; `watch` checks periodically.
     ///
-    /// Who waits for [`Interest::Bytes`] has said before how many: what `concerns` of
-    /// [`notify_of_bytes`](Self::notify_of_bytes) looks at, and what else lets it go on: what that of
-    /// [`notify_of_rest`](Self::notify_of_rest) does.
+    /// A thread that waits for [`Interest::Bytes`] must store beforehand how many, for the condition `concerns` of
+    /// [`notify_of_bytes`](Self::notify_of_bytes), and what else ends its wait, for that of
+    /// [`notify_of_rest`](Self::notify_of_rest).
     pub(crate) fn wait_until(&self, interest: Interest, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
         if holds() {
             return;
@@ -274,7 +275,7 @@ impl Monitor {
             let (held, timeout) = waited.unwrap_or_else(|poison| poison.into_inner());
             guard = held;
             if timeout.timed_out() && !holds() {
-                // Whoever makes progress does not wait for the report.
+                // Threads that make progress need not wait for the report.
                 drop(guard);
                 watch.look();
                 guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
@@ -284,7 +285,7 @@ impl Monitor {
         waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Lets those who wait look again, after a change.
+    /// Notifies all waiting threads, after a change.
     pub(crate) fn notify(&self) {
         fence(Ordering::SeqCst);
         if self.waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0) {
@@ -292,7 +293,7 @@ impl Monitor {
         }
     }
 
-    /// Lets those look again whom it may help that bytes have been given back; who waits for so many, if `concerns` holds.
+    /// Notifies threads that released bytes may help; those that wait for so many only if `concerns` holds.
     pub(crate) fn notify_of_bytes(&self, concerns: impl FnOnce() -> bool) {
         fence(Ordering::SeqCst);
         if self.waits(Interest::Any) || (self.waits(Interest::Bytes) && concerns()) {
@@ -300,8 +301,8 @@ impl Monitor {
         }
     }
 
-    /// Lets those look again whom it may help that a worker has come to rest, or has given records back; who waits for
-    /// bytes, if `concerns` holds.
+    /// Notifies threads that may be helped by a worker that became idle, or returned records; those that wait for bytes
+    /// only if `concerns` holds.
     pub(crate) fn notify_of_rest(&self, concerns: impl FnOnce() -> bool) {
         fence(Ordering::SeqCst);
         let waits = self.waits(Interest::Any) || self.waits(Interest::Record);
@@ -315,7 +316,7 @@ impl Monitor {
     }
 
     fn wake(&self) {
-        // Nobody is between looking and waiting while the lock is held.
+        // While the lock is held, no thread is between its check and its wait.
         drop(self.lock.lock());
         self.changed.notify_all();
     }

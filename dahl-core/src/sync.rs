@@ -33,8 +33,8 @@ pub(crate) use parker::{Parker, Unparker};
 
 use std::time::{Duration, Instant};
 
-/// How long a thread looks again and again before it sleeps. Time is not part of a schedule that can be replayed, so
-/// under the fuzzer looks are counted instead.
+/// How long a thread spins before it parks. Time is not part of a reproducible schedule, so under the fuzzer iterations
+/// are counted instead.
 #[derive(Debug)]
 pub(crate) struct Patience {
     end: Instant,
@@ -46,7 +46,7 @@ impl Patience {
         Self { end: Instant::now() + time, looks_left: 2 }
     }
 
-    /// Whether it is over.
+    /// Whether the time has passed.
     pub(crate) fn is_over(&mut self) -> bool {
         if cfg!(dahl_fuzz) {
             self.looks_left = self.looks_left.saturating_sub(1);

@@ -19,23 +19,24 @@ use crate::submission::Task;
 pub use crate::codelet::{Line, RawOperand};
 pub use crate::description::{AccessDesc, TaskDesc};
 
-/// Memory that a kernel runs on, for one parameter.
+/// The memory of one parameter of a kernel.
 #[derive(Debug)]
 pub struct Operand<'a> {
-    /// What the elements are.
+    /// The element type.
     pub element: ElementType,
-    /// The extents; the elements lie in row-major order.
+    /// The extents; the elements are in row-major order.
     pub extents: &'a [usize],
-    /// The elements' bytes, at the beginning.
+    /// Starts with the elements' bytes.
     pub lines: &'a mut [Line],
-    /// What the declaration does with it.
+    /// The access mode of the declaration.
     pub mode: AccessMode,
 }
 
-/// Runs `kernel` on `operands`, on this thread. Numbers among the arguments are taken without their sign if `absolute` holds.
+/// Runs `kernel` on `operands`, on this thread. Numeric arguments are replaced by their absolute values if `absolute`.
 ///
 /// # Panics
-/// If an operand has less memory than its extents say, its element type wants a stricter alignment than lines have, or the kernel
+/// If an operand has less memory than its extents need, its element type needs a stricter alignment than lines have, or
+/// the kernel panics.
 /// panics.
 pub fn run(kernel: &Kernel, operands: &mut [Operand<'_>], arguments: &[u8], absolute: bool) {
     let place = |operand: &mut Operand<'_>| {
@@ -50,18 +51,18 @@ pub fn run(kernel: &Kernel, operands: &mut [Operand<'_>], arguments: &[u8], abso
     };
     let places: Vec<codelet::Operand> = operands.iter_mut().map(place).collect();
     let mut packs = Packs::new(None);
-    // SAFETY: invariant V. Each operand spans lines that are borrowed for it alone until the views are gone; they are initialised,
-    // any bytes are elements (`Element` is `Pod`), and size and alignment were checked above.
+    // SAFETY: invariant V. Each operand spans lines that are borrowed for it alone until the views are gone; they are
+    // initialised, any bytes are elements (`Element` is `Pod`), and size and alignment were checked above.
     let views = unsafe { Views::new(&places, arguments, &mut packs) };
     kernel.run(&mut if absolute { views.absolute() } else { views }, false);
 }
 
-/// The task, to be run by a kernel that its codelet does not have, whose views and arguments are the codelet's.
+/// The task, with a kernel that is not its codelet's, but has the same views and arguments.
 pub fn foreign_kernel<'a>(task: Task<'a>, kernel: &'static Kernel) -> Task<'a> {
     task.foreign_kernel(kernel)
 }
 
-/// What the runtime would get. The task is not submitted.
+/// The description that the runtime would get. The task is not submitted.
 ///
 /// # Errors
 /// As for [`submit`](Task::submit), as far as they are known now.
@@ -69,7 +70,7 @@ pub fn description(task: Task<'_>) -> Result<TaskDesc> {
     task.description()
 }
 
-/// Part `index` of those of `chunk` indices along `axis`, to be changed, without a lifetime.
+/// Part `index` of the parts of `chunk` indices along `axis`, mutably, without a lifetime.
 ///
 /// # Safety
 /// The array is neither used nor dropped before the part is.
@@ -80,11 +81,11 @@ pub unsafe fn static_part<T: Element, const N: usize>(
     chunk: usize,
     index: usize,
 ) -> Result<Array<'static, T, N>> {
-    // SAFETY: the caller's duty is the same.
+    // SAFETY: guaranteed by the caller.
     unsafe { array.static_part(axis, chunk, index) }
 }
 
-/// The value of an expression of the declaration, for operands of these extents.
+/// The value of an expression of the declaration, for operands with these extents.
 pub fn evaluate(
     expression: fn(&mut codelet::WorkInputs<'_>) -> f64,
     extents: &[&[usize]],
@@ -99,17 +100,17 @@ pub fn largest_len(operands: &codelet::WorkInputs<'_>) -> usize {
     operands.largest_len()
 }
 
-/// The element type that kernels see of a parameter.
+/// The element type of a parameter that kernels see.
 pub fn kernel_element(parameter: &Parameter) -> ElementType {
     parameter.kernel_element()
 }
 
-/// Whether the parameter accumulates by a sum, a maximum or a minimum.
+/// Whether the parameter's reduction is a sum, a maximum or a minimum.
 pub fn accumulates_by_built_in(parameter: &Parameter) -> bool {
     parameter.accumulator.is_some_and(|accumulator| accumulator.is_built_in())
 }
 
-/// Of a parameter that accumulates: the type of its private buffers, and as many elements of the identity.
+/// For a parameter of a reduction: the element type of its private buffers, and as many elements of the identity.
 pub fn identity(parameter: &Parameter, len: usize) -> Option<(ElementType, Vec<Line>)> {
     let accumulator = parameter.accumulator?;
     let bytes = len * accumulator.element.size_bytes;
@@ -123,7 +124,7 @@ pub fn output(codelet: &Codelet) -> Option<usize> {
     codelet.output()
 }
 
-/// Of a codelet that runs over one of its inputs: the index of that, and the kernel that is made for it.
+/// For a codelet that overwrites one of its inputs: the index of that input, and the kernel for this case.
 pub fn in_place(codelet: &Codelet) -> Option<(usize, Option<&Kernel>)> {
     codelet.in_place.as_ref().map(|in_place| (in_place.target, in_place.kernel.as_ref()))
 }

@@ -12,26 +12,26 @@ use crate::submission::Task;
 
 /// The variants of a codelet for given types of its arrays and arguments.
 ///
-/// `Arrays` is the tuple of all data parameters but `SCRATCH` as `Array<'static, T, N>`, in the order of the
+/// `Arrays` is the tuple of all data parameters except `SCRATCH` as `Array<'static, T, N>`, in the order of the
 /// declaration, and `Arguments` the tuple of its plain arguments.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not take `{Arrays}` and `{Arguments}`",
     note = "the arrays and arguments are those of the declaration, in its order, without `SCRATCH`"
 )]
 pub trait Variants<Arrays, Arguments> {
-    /// The descriptor that the runtime gets.
+    /// The descriptor for the runtime.
     fn descriptor() -> &'static Codelet;
 
     /// The task of `op`.
     fn task(arrays: &mut Arrays, arguments: Arguments) -> Task<'_>;
 
-    /// The task of `op_self`, if there is one. The output in `arrays` stays out of it.
+    /// The task of `op_self`, if it exists. It does not use the output in `arrays`.
     fn task_self(arrays: &mut Arrays, arguments: Arguments) -> Option<Task<'_>> {
         let _ = (arrays, arguments);
         None
     }
 
-    /// Calls `op_init`, if there is one. `made` gets each output, with its place in `Arrays`.
+    /// Calls `op_init`, if it exists. `made` receives each output, with its index in `Arrays`.
     fn init(
         arena: &Arena,
         arrays: &Arrays,
@@ -42,10 +42,11 @@ pub trait Variants<Arrays, Arguments> {
         None
     }
 
-    /// What the declaration says of its exactness.
+    /// The accuracy of the declaration.
     fn numerics() -> Numerics;
 
-    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no reference.
+    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no
+    /// reference.
     fn declaration<P: Real>() -> Option<Kernel> {
         None
     }

@@ -18,7 +18,7 @@ pub(super) unsafe fn for_each_chunk(operand: &Operand, mut f: impl FnMut(usize, 
     let mut first = 0;
     for_each_row(operand, |row, len, stride| {
         if stride == size {
-            // SAFETY: the caller's: `len` initialised elements from `row` on, contiguous.
+            // SAFETY: guaranteed by the caller: `len` initialised elements from `row` on, contiguous.
             f(first, unsafe { slice::from_raw_parts(row, len * size) });
         } else {
             let at_once = (CHUNK_BYTES / size).max(1);
@@ -26,7 +26,7 @@ pub(super) unsafe fn for_each_chunk(operand: &Operand, mut f: impl FnMut(usize, 
             for begin in (0..len).step_by(at_once) {
                 let count = at_once.min(len - begin);
                 let bytes = &mut bytemuck::cast_slice_mut(&mut gathered)[..count * size];
-                // SAFETY: the caller's: `count` elements `stride` bytes apart; `bytes` is as long.
+                // SAFETY: guaranteed by the caller: `count` elements `stride` bytes apart; `bytes` is as long.
                 unsafe { gather(row.wrapping_add(begin * stride), stride, size, count, bytes.as_mut_ptr()) };
                 f(first + begin, bytes);
             }
@@ -44,12 +44,12 @@ pub(super) unsafe fn fill(operand: &Operand, element: &[u8]) {
     let mut row_of_elements = Vec::new();
     for_each_row(operand, |row, len, stride| {
         if stride == size {
-            // SAFETY: the caller's: `len` initialised elements from `row` on, contiguous.
+            // SAFETY: guaranteed by the caller: `len` initialised elements from `row` on, contiguous.
             fill_contiguous(unsafe { slice::from_raw_parts_mut(row, len * size) }, element);
         } else {
             row_of_elements.resize(len * size, 0);
             fill_contiguous(&mut row_of_elements, element);
-            // SAFETY: the caller's: `len` elements `stride` bytes apart; the row is as long.
+            // SAFETY: guaranteed by the caller: `len` elements `stride` bytes apart; the row is as long.
             unsafe { scatter(row_of_elements.as_ptr(), row, stride, size, len) };
         }
     });
@@ -79,20 +79,20 @@ pub(super) unsafe fn copy(from: &Operand, to: &Operand) {
     let copy_chunk = |first: usize, bytes: &[u8]| {
         for (i, element) in bytes.chunks_exact(size).enumerate() {
             let place = to.pointer.wrapping_add(offset_of(&to.layout, first + i) * size);
-            // SAFETY: the caller's: one element on either side.
+            // SAFETY: guaranteed by the caller: one element on either side.
             unsafe { place.copy_from_nonoverlapping(element.as_ptr(), size) };
         }
     };
     if to.layout.is_contiguous() {
         let start = to.pointer.wrapping_add(to.layout.offset * size);
         let copy_chunk = |first: usize, bytes: &[u8]| {
-            // SAFETY: the caller's: as many elements on either side, contiguous.
+            // SAFETY: guaranteed by the caller: as many elements on either side, contiguous.
             unsafe { start.wrapping_add(first * size).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         return unsafe { for_each_chunk(from, copy_chunk) };
     }
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { for_each_chunk(from, copy_chunk) };
 }
 

@@ -20,11 +20,11 @@ impl Inspection {
     /// # Safety
     /// Invariant V of [`Operand`] holds for each, and no views of them exist.
     pub(crate) unsafe fn begin(&mut self, inspected: Inspected, operands: &mut [Operand]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         self.not_finite_before = unsafe { not_finite::is_in_changed(inspected, operands) };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { unwritten::fill(inspected, operands) };
-        // SAFETY: the caller's; the copies stay until `end`.
+        // SAFETY: guaranteed by the caller; the copies stay until `end`.
         unsafe { self.originals.replace(inspected, operands) };
     }
 
@@ -43,9 +43,9 @@ impl Inspection {
         again: impl FnMut(&[Operand]) -> bool,
     ) -> Result<(), String> {
         self.originals.compare(inspected, operands)?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { unwritten::look(inspected, operands, again) }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { not_finite::look(inspected, operands, self.not_finite_before, notes) };
         self.originals.clear();
         Ok(())

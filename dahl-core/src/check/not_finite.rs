@@ -22,7 +22,7 @@ pub(super) unsafe fn is_in_changed(inspected: Inspected, operands: &[Operand]) -
     let changed = operands.iter().zip(inspected.parameters(operands.len())).filter(|(operand, parameter)| {
         operand.writes && !is_overwritten(parameter) && is_looked_at(operand, parameter)
     });
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     changed.into_iter().any(|(operand, _)| unsafe { first(operand) }.is_some())
 }
 
@@ -38,13 +38,13 @@ pub(super) unsafe fn look(inspected: Inspected, operands: &[Operand], before: bo
         .iter()
         .zip(inspected.parameters(operands.len()))
         .filter(|(operand, parameter)| operand.writes && is_looked_at(operand, parameter));
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let found =
         outputs.find_map(|(operand, parameter)| Some((operand, parameter, unsafe { first(operand) }?)));
     let Some((operand, parameter, (number, value))) = found else { return };
     let mut inputs = operands.iter().filter(|operand| !operand.writes);
     let reads_none = inputs.clone().next().is_none() && is_overwritten(parameter);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     if reads_none || inputs.any(|input| unsafe { first(input) }.is_some()) {
         return;
     }
@@ -81,7 +81,7 @@ unsafe fn first(operand: &Operand) -> Option<(usize, f64)> {
         }
     };
     if is_float(operand.element) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { elements::for_each_chunk(operand, look) };
     }
     found

@@ -56,7 +56,7 @@ impl Pattern {
     /// # Safety
     /// The elements may be written.
     pub(super) unsafe fn fill(&self, operand: &Operand) {
-        // SAFETY: the caller's; the pattern was made for this element type.
+        // SAFETY: guaranteed by the caller; the pattern was made for this element type.
         unsafe { elements::fill(operand, &self.element) };
     }
 
@@ -77,7 +77,7 @@ impl Pattern {
                 .get_or_insert_with(|| PatternMatches { count: 0, first: number + first().unwrap_or(0) })
                 .count += count;
         };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { elements::for_each_chunk(operand, look) };
         found
     }

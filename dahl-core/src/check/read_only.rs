@@ -23,7 +23,7 @@ impl Originals {
             let pattern = Pattern::new(operand.element);
             let copies = [(); 2].map(|()| Substitute::new(operand, &pattern, contiguous));
             for copy in &copies {
-                // SAFETY: the caller's; the copy is new.
+                // SAFETY: guaranteed by the caller; the copy is new.
                 unsafe { elements::copy(operand, copy.operand()) };
             }
             let [given, kept] = copies;

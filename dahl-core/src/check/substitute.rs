@@ -49,7 +49,7 @@ impl Substitute {
     /// # Safety
     /// Nothing writes to the operand.
     pub(super) unsafe fn bytes(&self) -> &[u8] {
-        // SAFETY: the caller's; the buffer is as long, and initialised.
+        // SAFETY: guaranteed by the caller; the buffer is as long, and initialised.
         unsafe { std::slice::from_raw_parts(self.operand.pointer.cast_const(), size_of_val(&*self.buffer)) }
     }
 }

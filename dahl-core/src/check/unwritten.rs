@@ -14,7 +14,7 @@ pub(super) unsafe fn fill(inspected: Inspected, operands: &mut [Operand]) {
     let parameters = inspected.parameters(operands.len());
     for (operand, _) in operands.iter_mut().zip(parameters).filter(|(_, parameter)| is_overwritten(parameter))
     {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { Pattern::new(operand.element).fill(operand) };
         // A contiguous copy for a kernel that requires one has the pattern too.
         operand.reads = true;
@@ -39,11 +39,11 @@ pub(super) unsafe fn look(
     let overwritten =
         operands.iter().zip(parameters).enumerate().filter(|(_, (_, parameter))| is_overwritten(parameter));
     for (index, (operand, parameter)) in overwritten {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let Some(mut found) = (unsafe { Pattern::new(operand.element).find(operand) }) else { continue };
         if Pattern::is_plausible(operand.element) {
             if can_repeat(inspected, operands.len()) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 match unsafe { confirm(inspected, operands, index, &mut again) } {
                     Some((first, count)) => (found.first, found.count) = (first, count),
                     None => continue,
@@ -114,7 +114,7 @@ unsafe fn confirm(
             }
         }
     };
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { elements::for_each_chunk(&operands[index], compare) };
     (unwritten.1 > 0).then_some(unwritten)
 }

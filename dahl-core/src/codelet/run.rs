@@ -95,7 +95,7 @@ pub(super) unsafe fn for_each(operands: &[Operand], f: &mut dyn FnMut(&mut Run<'
         f(&mut Run { operands, pointers, len, next: 0, data: PhantomData });
         return;
     }
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { for_each_tile(operands, pointers, extents, f) };
 }
 
@@ -110,7 +110,7 @@ pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut
     let is_like_output =
         |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
     if len <= RUN || !operands.iter().all(is_like_output) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         return unsafe { for_each(operands, &mut |run| f(run)) };
     }
     let shared = Shared(operands);
@@ -249,7 +249,7 @@ fn merge_axes(extents: &mut ArrayVec<usize, MAX_RANK>, strides: &mut [ArrayVec<u
 pub(crate) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: usize, to: *mut u8) {
     for i in 0..len {
         let (from, to) = (from.wrapping_add(i * stride), to.wrapping_add(i * size));
-        // SAFETY: the caller's: element `i` of each side.
+        // SAFETY: guaranteed by the caller: element `i` of each side.
         unsafe { copy_element(from, to, size) };
     }
 }
@@ -261,7 +261,7 @@ pub(crate) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: us
 pub(crate) unsafe fn scatter(from: *const u8, to: *mut u8, stride: usize, size: usize, len: usize) {
     for i in 0..len {
         let (from, to) = (from.wrapping_add(i * size), to.wrapping_add(i * stride));
-        // SAFETY: the caller's: element `i` of each side.
+        // SAFETY: guaranteed by the caller: element `i` of each side.
         unsafe { copy_element(from, to, size) };
     }
 }
@@ -274,7 +274,7 @@ pub(crate) unsafe fn scatter(from: *const u8, to: *mut u8, stride: usize, size: 
 unsafe fn copy_element(from: *const u8, to: *mut u8, size: usize) {
     macro_rules! copy {
         ($bytes:literal) => {
-            // SAFETY: the caller's; `size` is this constant here.
+            // SAFETY: guaranteed by the caller; `size` is this constant here.
             unsafe { std::ptr::copy_nonoverlapping(from, to, $bytes) }
         };
     }
@@ -283,7 +283,7 @@ unsafe fn copy_element(from: *const u8, to: *mut u8, size: usize) {
         2 => copy!(2),
         4 => copy!(4),
         8 => copy!(8),
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::ptr::copy_nonoverlapping(from, to, size) },
     }
 }

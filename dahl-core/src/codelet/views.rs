@@ -274,7 +274,7 @@ impl Operand {
         let bytes = self.layout.len() * self.element.size_bytes;
         let mut packed = vec![Line::default(); bytes.div_ceil(size_of::<Line>())];
         let bytes = &mut bytemuck::cast_slice_mut(&mut packed)[..bytes];
-        // SAFETY: the caller's; `bytes` is as long as the operand.
+        // SAFETY: guaranteed by the caller; `bytes` is as long as the operand.
         unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Pack) };
         change(bytes);
         // SAFETY: as above.
@@ -286,7 +286,7 @@ impl Operand {
     /// # Safety
     /// The elements may be read, and as many bytes at `packed` written; they do not overlap.
     pub(crate) unsafe fn pack_into(&self, packed: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy_rows(self, packed, Direction::Pack) };
     }
 
@@ -295,7 +295,7 @@ impl Operand {
     /// # Safety
     /// As many bytes at `packed` may be read, and the elements written; they do not overlap.
     pub(crate) unsafe fn unpack_from(&self, packed: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy_rows(self, packed, Direction::Unpack) };
     }
 

@@ -27,7 +27,7 @@ impl ArrayState {
         // SAFETY: the caller's access is exclusive.
         unsafe { (*self.body.get()).failure = None };
         self.set_ready();
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
@@ -46,7 +46,7 @@ impl ArrayState {
         requester: Requester,
     ) -> Result<*mut u8, FetchError> {
         let mode = if begins { AccessMode::W } else { AccessMode::RW };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.prepare_at(node, mode, requester) }
     }
 
@@ -55,9 +55,9 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn forget_value(&self, requester: Requester) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         if let Err(error) = unsafe { self.prepare_at(HOME, AccessMode::W, requester) } {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.poison(&error.into_failure(self, requester)) };
         }
         if self.fixed().part.is_none() {
@@ -81,7 +81,7 @@ impl ArrayState {
         requester: Requester,
         finish: impl FnOnce(&mut [u8]),
     ) -> Result<(), FetchError> {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.prepare_total_at(begins, HOME, requester) }?;
         // SAFETY: the caller's access is exclusive; the buffer is initialised, since blocks are.
         unsafe { self.with_contiguous(finish) };

@@ -66,7 +66,7 @@ impl<W: LockWaiter> CommuteLock<W> {
         // Relaxed: earlier holders wrote it, and this one follows them.
         let mut first = self.oldest.load(Ordering::Relaxed);
         if first.is_null() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             first = unsafe { self.gather() }?;
         }
         // SAFETY: guaranteed by the caller: it waits, and only the caller removes it.

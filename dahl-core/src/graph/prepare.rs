@@ -34,7 +34,7 @@ impl ArrayState {
     /// # Safety
     /// The caller may write the body.
     unsafe fn resolve(&self, before: Content, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let body = unsafe { &mut *self.body.get() };
         let overwrites = mode == AccessMode::W;
         match before {
@@ -71,10 +71,10 @@ impl ArrayState {
         requester: Requester,
     ) -> Result<*mut u8, FetchError> {
         if node == HOME && !self.replicas.may_exist() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.prepare(mode) }.map_err(FetchError::Poisoned);
         }
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.prepare_anywhere(node, mode, requester) }
     }
 
@@ -93,7 +93,7 @@ impl ArrayState {
             unsafe { self.resolve(before, mode) }.map_err(FetchError::Poisoned)?;
         }
         let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let fetched = unsafe { self.fetch(node, how, requester) };
         if let Err(FetchError::Device { node: failed, error: Some(error) }) = &fetched
             && error.is_loss()

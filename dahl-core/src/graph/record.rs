@@ -136,7 +136,7 @@ impl Record {
     #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
     #[inline]
     pub(crate) unsafe fn desc_mut(&self) -> &mut TaskDesc {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { &mut *self.desc.get() }
     }
 
@@ -146,7 +146,7 @@ impl Record {
     /// As [`desc`](Self::desc).
     #[inline]
     pub(crate) unsafe fn party(&self) -> &Party {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { &*self.party.get() }
     }
 
@@ -156,7 +156,7 @@ impl Record {
     /// As [`desc_mut`](Self::desc_mut); or the task is external, and the caller is the one that tells that it may
     /// begin, once.
     pub(crate) unsafe fn set_party(&self, party: Party) -> Party {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         std::mem::replace(unsafe { &mut *self.party.get() }, party)
     }
 
@@ -180,17 +180,17 @@ impl Record {
     #[inline]
     pub(crate) unsafe fn bind(&self, index: usize, array: *const ArrayState) {
         if index >= INLINE {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             let more = unsafe { &mut *self.more.get() };
             if more.len() == index - INLINE {
                 more.push(Box::new(Bound::new()));
             }
         }
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let bound = unsafe { self.bound(index) };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { *bound.record.get() = self };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { *bound.array.get() = array };
     }
 
@@ -199,7 +199,7 @@ impl Record {
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut); or the caller runs the task and has not completed it.
     pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { (*self.callback.get()).take() }
     }
 
@@ -208,7 +208,7 @@ impl Record {
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut).
     pub(crate) unsafe fn set_callback(&self, callback: Callback) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { *self.callback.get() = Some(callback) };
     }
 
@@ -305,7 +305,7 @@ impl Submitted {
     /// # Safety
     /// The caller runs the task and has not completed it.
     pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.0.take_callback() }
     }
 

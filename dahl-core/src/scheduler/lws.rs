@@ -8,29 +8,29 @@ use crate::machine::WorkerInfo;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 
-/// Arrays of which it is known who wrote them last. Further ones take the places of others.
+/// The most arrays whose last writers are known. Further ones replace others.
 const WRITERS: usize = 4096;
 
-/// A queue for each worker. A task goes to the worker whose task made it ready, or, when the host made it ready, to the
-/// one that wrote its arrays last. A worker without tasks takes those of others: of its own memory node first, and of
-/// these of the next numbers.
+/// A queue for each worker. A task goes to the worker whose task made it ready, or, if the host made it ready, to the
+/// last writer of its arrays. A worker without tasks steals, first within its own memory node, and there first from the
+/// next numbers.
 #[derive(Debug)]
 pub(crate) struct LocalityWorkStealing {
-    /// The shared one is for tasks whose arrays nobody has written yet.
+    /// The shared queue is for tasks whose arrays have no last writer.
     queues: WorkerQueues,
-    /// Workers of one memory node and kind.
+    /// Workers with the same memory node and kind.
     groups: Vec<Group>,
-    /// Of each worker, its group.
+    /// The group of each worker.
     group_of: Vec<usize>,
     /// By the number of an array: its lower half, and its last writer plus one.
     writers: Vec<AtomicU64>,
 }
 
-/// Workers of one memory node and kind: so many groups as there are kinds of places, not of workers, since each knows
-/// the order of all.
+/// Workers with the same memory node and kind. Each group stores the order of all groups, so there is one group per
+/// node and kind, not per worker.
 #[derive(Debug, Default)]
 struct Group {
-    /// Their numbers, rising.
+    /// Their numbers, ascending.
     members: Vec<usize>,
     /// All groups, near ones first, this one at the front.
     near: Vec<usize>,
@@ -63,7 +63,7 @@ impl LocalityWorkStealing {
         }
     }
 
-    /// Who wrote most of what the task uses.
+    /// The last writer of most of the task's arrays.
     fn last_writer(&self, task: &ReadyTask) -> Option<usize> {
         let bytes_of = |worker| -> usize {
             let own = task.arrays().filter(|array| self.writer_of(array.array) == Some(worker));

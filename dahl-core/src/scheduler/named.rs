@@ -9,15 +9,15 @@ use super::random::Random;
 use super::sequential::Sequential;
 use super::ws::WorkStealing;
 
-/// The names of the schedulers that come with the runtime, but for the one that needs a plan. The first is the default.
+/// The names of the runtime's schedulers, except the one that needs a plan. The first is the default.
 pub(crate) const NAMES: [&str; 10] =
     ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
 /// The name of the scheduler that follows a plan.
 pub(crate) const STATIC: &str = "static";
 
-/// The scheduler of that name, but for the one that follows a plan, for so many workers and tasks in flight; `seed` is
-/// for one that draws.
+/// The scheduler with that name, except the one that follows a plan, for so many workers and tasks in flight; `seed` is
+/// for a random one.
 pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Option<Box<dyn Scheduler>> {
     let rules = [Rule::DM, Rule::DMDA, Rule::DMDAS, Rule::HEFT];
     if let Some(rule) = rules.into_iter().find(|rule| rule.name == name) {

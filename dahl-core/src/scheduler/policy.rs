@@ -8,46 +8,47 @@ use crate::task::ReadyTask;
 
 /// Decides which worker runs which ready task.
 ///
-/// Its methods are called by many threads at once and must not wait. Every task that is pushed must be popped by
-/// somebody: a task that is lost is never run, and what depends on it waits for ever. They must not panic: that ends the
-/// process. A task that is popped for a worker which [cannot run it](ReadyTask::can_run_on) is given to one that can.
-/// When a runtime has been dropped, what is submitted on its arrays is popped for any worker, or for none, by
-/// the submitting thread.
+/// Many threads call its methods concurrently. They must not wait. Every task that is pushed must be popped: a lost
+/// task never runs, and its successors wait forever. They must not panic: that ends the process. A task that is popped
+/// for a worker which [cannot run it](ReadyTask::can_run_on) is passed to one that can. After a runtime has been
+/// dropped, tasks that are submitted on its arrays are popped for any worker, or for none, by the submitting thread.
 pub trait Scheduler: Send + Sync {
-    /// The name by which `Runtime::builder().scheduler(..)` and `DAHL_SCHED` know it.
+    /// The name in `Runtime::builder().scheduler(..)` and `DAHL_SCHED`.
     fn name(&self) -> &'static str;
 
-    /// Called once, before anything else: the workers that there are.
+    /// Called once, before all other methods, with the workers.
     fn start(&mut self, workers: &Workers) {
         let _ = workers;
     }
 
-    /// A task has been submitted, on the submitting thread, before it is pushed. What the runtime adds, such as the folds
-    /// of a reduction, is pushed without.
+    /// A task has been submitted. Called on the submitting thread, before the task is pushed. Tasks that the runtime
+    /// adds, such as the folds of a reduction, are pushed without this call.
     fn submitted(&self, task: &Submission<'_>) {
         let _ = task;
     }
 
-    /// Takes a task that has become ready; `worker` is the worker whose task made it so, if it was one.
+    /// Takes a task that has become ready; `worker` is the worker whose task made it ready, if any.
     fn push(&self, task: ReadyTask, worker: Option<usize>);
 
-    /// A task for `worker`; for the submitting thread, which helps, if there is none.
+    /// A task for `worker`; without a worker, for the submitting thread, which helps.
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask>;
 
-    /// A task has ended that was popped, or that a worker went on with: its [number](ReadyTask::sequence), and the worker that ran it.
+    /// A task has ended that was popped, or that a worker continued with: its [number](ReadyTask::sequence), and the
+    /// worker that ran it.
     fn completed(&self, sequence: u64, worker: Option<usize>) {
         let _ = (sequence, worker);
     }
 
-    /// Whether it wakes workers itself, by [`Workers::wake`]: it must if it keeps a task for one worker, which may sleep.
-    /// Otherwise the runtime wakes some worker after each push, if a core is free for it, and whoever wakes up pops.
+    /// Whether the scheduler itself wakes workers, with [`Workers::wake`]: it must if it keeps a task for one worker,
+    /// which may be parked. Otherwise the runtime wakes some worker after each push, if a core is free for it, and the
+    /// woken worker pops.
     fn wakes_workers(&self) -> bool {
         false
     }
 
-    /// Whether a worker may go on at once with one of the tasks that its own has made ready and that it can run: that is neither
-    /// [pushed](Self::push) nor [popped](Self::pop). After 64 of these in a row the next one is pushed if
-    /// another waits.
+    /// Whether a worker may directly continue with a task that its previous task has made ready and that it can run:
+    /// such a task is neither [pushed](Self::push) nor [popped](Self::pop). After 64 of these in a row the next one is
+    /// pushed if another task waits.
     fn lets_workers_go_on(&self) -> bool {
         false
     }
@@ -59,8 +60,8 @@ impl fmt::Debug for dyn Scheduler {
     }
 }
 
-/// Whether a task is right for `worker` of so many: it can run it, or nobody can, such as what must run on a device that
-/// is lost; then whoever takes it lets it fail.
+/// Whether `worker` may take a task: it can run it, or no worker can, such as a task for a lost device; the task then
+/// fails.
 pub(super) fn suits(task: &ReadyTask, worker: usize, workers: usize) -> bool {
     task.can_run_on(worker) || !(0..workers).any(|other| task.can_run_on(other))
 }

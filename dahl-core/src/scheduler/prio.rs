@@ -6,11 +6,11 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 
-/// One queue for all workers: larger priorities first, and of one priority what was submitted first.
+/// One queue for all workers: larger priorities first, and among equal ones the order of submission.
 #[derive(Debug)]
 pub(crate) struct Prio {
     waiting: Mutex<Sorted<ReadyTask>>,
-    /// How many wait: whoever looks in vain takes no lock.
+    /// The number of waiting tasks, so that a worker without tasks takes no lock.
     count: AtomicUsize,
     workers: usize,
 }

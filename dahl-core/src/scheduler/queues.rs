@@ -4,12 +4,12 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 
 use crate::task::ReadyTask;
 
-/// The most tasks that a worker's own queue holds. Further ones go to the shared queue, which has room for all tasks in
-/// flight: so the memory of all queues is linear in the number of workers, and pushing allocates nothing.
+/// The most tasks in a worker's own queue. Further ones go to the shared queue, which has capacity for all tasks in
+/// flight. So the memory of all queues is linear in the number of workers, and pushing does not allocate.
 const OWN: usize = 1024;
 
 /// A queue of tasks for any number of threads, first in, first out. It allocates only if more tasks are in flight than
-/// it was made for.
+/// its capacity.
 #[derive(Debug)]
 pub(super) struct Queue {
     tasks: ArrayQueue<ReadyTask>,
@@ -32,7 +32,8 @@ impl Queue {
     }
 }
 
-/// A bounded queue for each worker, and a shared one for tasks of no worker and for what a worker's queue has no room for.
+/// A bounded queue for each worker, and a shared one for tasks without a worker and for those that a worker's queue
+/// cannot take.
 #[derive(Debug)]
 pub(super) struct WorkerQueues {
     own: Vec<ArrayQueue<ReadyTask>>,
@@ -50,7 +51,7 @@ impl WorkerQueues {
         self.own.len()
     }
 
-    /// Puts a task into a worker's queue, or into the shared one if there is no such worker or its queue is full.
+    /// Adds a task to a worker's queue, or to the shared one if there is no such worker or its queue is full.
     #[inline]
     pub(super) fn push(&self, task: ReadyTask, worker: Option<usize>) {
         let rest = match worker.and_then(|worker| self.own.get(worker)) {
@@ -62,13 +63,13 @@ impl WorkerQueues {
         }
     }
 
-    /// A task of a worker's own queue, which may be one that is stolen from it.
+    /// A task from a worker's own queue; also called to steal from it.
     #[inline]
     pub(super) fn pop_own(&self, worker: usize) -> Option<ReadyTask> {
         self.own.get(worker)?.pop()
     }
 
-    /// A task of the shared queue.
+    /// A task from the shared queue.
     #[inline]
     pub(super) fn pop_shared(&self) -> Option<ReadyTask> {
         self.shared.pop()

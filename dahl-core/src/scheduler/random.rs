@@ -4,16 +4,17 @@ use super::{Scheduler, WorkerQueues, Workers, suits};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 
-/// A queue for each worker. The chance that a task goes to a worker is in proportion to how fast it is expected to run
-/// there. Where nothing has been measured, a worker counts as one of the mean speed. A push asks each worker's speed: a
-/// term linear in the number of workers.
+/// A queue for each worker. A task goes to a worker with a probability proportional to its predicted speed there. A
+/// worker without measurements has the mean speed. A push reads each worker's speed, so its cost is linear in the
+/// number of workers.
 ///
-/// The draws follow from the seed; which task gets which of them follows from the order in which tasks become ready.
+/// The random numbers follow from the seed; which task gets which number follows from the order in which tasks become
+/// ready.
 #[derive(Debug)]
 pub(crate) struct Random {
-    /// What a worker's queue has no room for, whoever can run it takes from the shared one.
+    /// Tasks that a worker's queue cannot take are in the shared one, for any worker that can run them.
     queues: WorkerQueues,
-    /// Of splitmix64 (Steele, Lea, Flood 2014).
+    /// The state of splitmix64 (Steele, Lea, Flood 2014).
     state: AtomicU64,
     workers: Option<Workers>,
 }
@@ -23,7 +24,7 @@ impl Random {
         Self { queues: WorkerQueues::new(workers, tasks), state: AtomicU64::new(seed), workers: None }
     }
 
-    /// A number from 0 to 1, without 1.
+    /// A number from 0 to 1, excluding 1.
     fn draw(&self) -> f64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
         let state = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
@@ -32,7 +33,7 @@ impl Random {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The worker that a task goes to.
+    /// The worker for a task.
     fn choose(&self, task: &ReadyTask) -> usize {
         let speed = |worker| task.expected_ns(worker).map(|expected_ns| 1.0 / (expected_ns.max(1) as f64));
         let able = || (0..self.queues.len()).filter(|&worker| task.can_run_on(worker));
@@ -49,7 +50,7 @@ impl Random {
     }
 }
 
-/// How many tasks that others must run a worker passes on before it gives up.
+/// How many tasks for other workers a worker passes on before it gives up.
 const MOST_TRIES: usize = 1024;
 
 impl Scheduler for Random {
@@ -71,7 +72,7 @@ impl Scheduler for Random {
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         let worker = worker?;
-        // Tasks of the shared queue that other workers must run go back to it while those workers' queues are full.
+        // Tasks of the shared queue for other workers return to it while those workers' queues are full.
         for _ in 0..MOST_TRIES {
             let task = self.queues.pop_own(worker).or_else(|| self.queues.pop_shared())?;
             if suits(&task, worker, self.queues.len()) {

@@ -6,8 +6,8 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 
-/// Worker 0 runs all tasks, of those that are ready the one that was submitted first. Since a task depends on earlier
-/// ones alone, that is the order of submission, but that of tasks that commute the one that holds the commute lock goes first.
+/// Worker 0 runs all tasks, always the ready one that was submitted first. Since a task depends only on earlier ones,
+/// that is the order of submission, except that among commuting tasks the one that holds the commute lock goes first.
 #[derive(Debug)]
 pub(crate) struct Sequential {
     waiting: Mutex<Sorted<ReadyTask>>,

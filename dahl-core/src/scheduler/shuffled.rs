@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 use super::Scheduler;
 use crate::task::ReadyTask;
 
-/// Ready tasks in a pseudo-random order, under the name of the scheduler whose place it takes. Priorities and workers
-/// make no difference.
+/// Ready tasks in a pseudorandom order, under the name of the scheduler that it replaces. Priorities and workers have
+/// no effect.
 #[derive(Debug)]
 pub(crate) struct Shuffled {
     name: &'static str,

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// The key by which a queue orders a task: larger ranks first, and of one rank smaller numbers.
+/// The key that orders a task in a queue: larger ranks first, then smaller numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueKey {
     pub(super) rank: i64,
     pub(super) number: u64,
 }
 
-/// A queue in the order of its keys. It allocates only if it grows longer than it has been.
+/// A queue sorted by its keys. It allocates only if it grows longer than ever before.
 #[derive(Debug)]
 pub(super) struct Sorted<T>(VecDeque<(QueueKey, T)>);
 
@@ -28,12 +28,12 @@ impl<T> Sorted<T> {
         self.0.len()
     }
 
-    /// Puts `value` behind what comes before `place`.
+    /// Inserts `value` by its key `place`.
     pub(super) fn insert(&mut self, place: QueueKey, value: T) {
         self.0.insert(self.count_before(place), (place, value));
     }
 
-    /// How many come before `place`.
+    /// The number of entries before `place`.
     pub(super) fn count_before(&self, place: QueueKey) -> usize {
         match self.0.back() {
             Some((last, _)) if place.is_before(*last) => {
@@ -55,7 +55,7 @@ impl<T> Sorted<T> {
         self.0.iter().map(|(_, value)| value)
     }
 
-    /// Those of the first one's rank.
+    /// The entries with the rank of the first one.
     pub(super) fn of_first_rank(&self) -> impl Iterator<Item = &T> {
         let rank = self.0.front().map(|(place, _)| place.rank);
         self.0.iter().take_while(move |(place, _)| Some(place.rank) == rank).map(|(_, value)| value)

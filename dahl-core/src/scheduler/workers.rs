@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::machine::{VirtualDevice, WorkerInfo};
 use crate::sleep::Sleep;
 
-/// The workers of a runtime, the links between their memories, and the runtime's time. Clones are of the same workers.
+/// The workers of a runtime, the links between their memories, and the runtime's clock. Clones share the same workers.
 #[derive(Clone)]
 pub struct Workers {
     infos: Arc<[WorkerInfo]>,
@@ -37,7 +37,7 @@ impl Workers {
         &self.clock
     }
 
-    /// How long it takes to copy so many bytes from one memory node to another, the links being free, in nanoseconds.
+    /// The duration of copying so many bytes from one memory node to another over free links, in nanoseconds.
     pub fn transfer_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
         if from == to {
             return 0;
@@ -46,17 +46,17 @@ impl Workers {
         ends.map(|device| device.transfer_ns(bytes)).sum()
     }
 
-    /// Wakes a worker if it sleeps, so that it pops: after there is a task that it alone will get.
+    /// Wakes a parked worker, so that it pops: after there is a task that only this worker will get.
     pub fn wake(&self, worker: usize) {
         self.sleep.wake(worker);
     }
 
-    /// Wakes some worker if one sleeps, after there is a task that whoever pops will get.
+    /// Wakes some parked worker, after there is a task that any worker will get.
     pub fn wake_one(&self) {
         self.sleep.wake_one();
     }
 
-    /// Wakes all workers that sleep.
+    /// Wakes all parked workers.
     pub fn wake_all(&self) {
         (0..self.infos.len()).for_each(|worker| self.sleep.wake(worker));
     }

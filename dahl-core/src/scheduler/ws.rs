@@ -4,10 +4,10 @@ use super::{Scheduler, WorkerQueues};
 use crate::task::ReadyTask;
 
 /// A queue for each worker, and one for tasks that the host makes ready. A worker takes from its own, then from the
-/// host's, then from the others', beginning with its neighbour.
+/// host's, then steals from the others', starting with its neighbour.
 ///
-/// A worker that finds both queues empty looks at those of all others: a term linear in the number of workers, paid by
-/// workers without work alone.
+/// A worker that finds both queues empty checks those of all others: a cost linear in the number of workers, which only
+/// idle workers pay.
 #[derive(Debug)]
 pub struct WorkStealing {
     queues: WorkerQueues,

@@ -12,14 +12,14 @@ use crate::memory::MemoryNode;
 use crate::task::ReadyTask;
 use crate::worker::{Issued, WorkerContext, finish, issue};
 
-/// The workers of a simulated machine, and what will happen.
+/// The workers of a simulated machine, and the future events.
 pub(super) struct Engine {
     workers: Vec<Worker>,
-    /// Ends of tasks: when, in which order they were made, and of which worker.
+    /// Ends of tasks: their time, the order of their creation, and the worker.
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    /// Events made so far.
+    /// The number of events so far.
     made: u64,
-    /// Tasks that a device was given and cannot run, in the order in which they came back.
+    /// Tasks that a device was given and cannot run, in the order of their return.
     returned: VecDeque<Returned>,
 }
 
@@ -45,13 +45,13 @@ impl Engine {
         Self { workers, events: BinaryHeap::new(), made: 0, returned: VecDeque::new() }
     }
 
-    /// Lets the next thing happen. False if nothing will before something is submitted.
+    /// Processes the next event. False if there is none before the next submission.
     pub(super) fn step(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let taken = self.take_tasks(shared, devices);
         self.end_task(shared, devices) || taken
     }
 
-    /// Moves time on to `time_ns`, and lets happen what happens until then.
+    /// Advances time to `time_ns`, and processes the events until then.
     pub(super) fn advance(&mut self, shared: &Shared, devices: &Devices, time_ns: u64) {
         loop {
             self.take_tasks(shared, devices);
@@ -62,12 +62,12 @@ impl Engine {
         }
     }
 
-    /// Where each worker's deeds are counted.
+    /// The counters of each worker.
     pub(super) fn usages(&self) -> Vec<Arc<WorkerUsage>> {
         self.workers.iter().map(|worker| Arc::clone(&worker.usage)).collect()
     }
 
-    /// Lets workers take tasks, in turn, until none does any more: first those that have none, then devices one ahead.
+    /// Lets workers take tasks, in turn, until none does any more: first those without a task, then devices one ahead.
     fn take_tasks(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let mut any = false;
         while (0..AHEAD).any(|ahead| self.take_in_turn(shared, devices, ahead))
@@ -92,7 +92,8 @@ impl Engine {
         any
     }
 
-    /// What worker `index` runs next: what waits for room, what another one could not run, what the scheduler says.
+    /// The next task of worker `index`: one that waits for memory, one that another worker could not run, or one from
+    /// the scheduler.
     fn next_task(&mut self, shared: &Shared, index: usize) -> Option<ReadyTask> {
         let worker = &mut self.workers[index];
         if let Some(task) = worker.waiting.take() {
@@ -106,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Hands on what devices that are lost would have run; what must run there fails.
+    /// Passes on the tasks of lost devices; tasks that must run there fail.
     fn take_from_lost(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let mut any = false;
         for index in 0..self.workers.len() {
@@ -121,7 +122,7 @@ impl Engine {
         any
     }
 
-    /// Runs a task, and makes the event of its end.
+    /// Runs a task, and creates the event of its end.
     fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
         let worker = &mut self.workers[index];
         let for_cpu = !fits(devices, worker, &task);
@@ -134,7 +135,7 @@ impl Engine {
         let mut outcome = worker.issue(shared, devices, task, is_able);
         if outcome.has_no_room() && worker.device.is_some() {
             if !worker.issued.is_empty() {
-                // The task before it holds what is missing.
+                // The task before it uses the missing memory.
                 outcome.let_go();
                 worker.waiting = Some(ReadyTask::new(task, shared.host()));
                 return;
@@ -157,7 +158,7 @@ impl Engine {
         worker.issued.push_back(Task::new(task, outcome));
     }
 
-    /// Moves the clock to the next end of a task. False if there is none.
+    /// Advances the clock to the next end of a task. False if there is none.
     fn end_task(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let Some(Reverse((end_ns, _, index))) = self.events.pop() else { return false };
         shared.clock().set(end_ns);
@@ -178,20 +179,20 @@ impl Engine {
     }
 }
 
-/// Whether there is a worker that can run the task, of the CPU if it is `for_cpu`.
+/// Whether there is a worker that can run the task, a CPU worker if `for_cpu`.
 fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
     let suits = |worker: usize| !for_cpu || shared.worker(worker).is_cpu();
     (0..shared.workers()).any(|worker| suits(worker) && task.can_run_on(worker))
 }
 
-/// Whether a device's memory is large enough for the task, were it empty.
+/// Whether the task fits a device's memory, if that were empty.
 fn fits(devices: &Devices, worker: &Worker, task: &ReadyTask) -> bool {
     let limit_bytes = worker.device.and_then(|device| devices.memory(device + 1).memory().limit_bytes());
     limit_bytes.is_none_or(|limit_bytes| demand_bytes(task.peek().desc()) <= limit_bytes)
 }
 
 impl Worker {
-    /// Runs a task's kernel, or lets it fail.
+    /// Runs a task's kernel, or makes it fail.
     fn issue(&mut self, shared: &Shared, devices: &Devices, task: &Submitted, is_able: bool) -> Issued {
         let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
         let failure = self.injected_failure(devices).or_else(unable);

@@ -25,7 +25,7 @@ use engine::Engine;
 use worker::WorkerUsage;
 pub use worker::WorkerUse;
 
-/// The workers of a simulated machine, and what will happen.
+/// The workers of a simulated machine, and the future events.
 pub(crate) struct Simulation {
     engine: Mutex<Engine>,
     usages: Vec<Arc<WorkerUsage>>,
@@ -41,21 +41,21 @@ impl Simulation {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the next thing happen. False if nothing will before something is submitted.
+    /// Processes the next event. False if there is none before the next submission.
     pub(crate) fn step(&self, shared: &Shared, devices: &Devices) -> bool {
         self.engine().step(shared, devices)
     }
 
-    /// Moves time on to `time_ns`, and lets happen what happens until then.
+    /// Advances time to `time_ns`, and processes the events until then.
     pub(crate) fn advance(&self, shared: &Shared, devices: &Devices, time_ns: u64) {
         if time_ns > shared.clock().now_ns() {
             self.engine().advance(shared, devices, time_ns);
         }
     }
 
-    /// What each worker has done.
+    /// The activity of each worker.
     pub(crate) fn uses(&self, shared: &Shared, devices: &Devices) -> Vec<WorkerUse> {
-        // Not from the engine, whose lock the thread has that runs a kernel or a callback.
+        // Not from the engine, whose lock a thread holds while it runs a kernel or a callback.
         let now_ns = shared.clock().now_ns();
         self.usages.iter().map(|usage| usage.usage(devices, now_ns)).collect()
     }

@@ -12,25 +12,25 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 use crate::worker::{Issued, WorkerContext};
 
-/// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.
+/// The tasks of a device that have been taken and have not ended: one runs, and one has its data transferred.
 pub(super) const AHEAD: usize = 2;
 
-/// A worker that is simulated.
+/// A simulated worker.
 pub(super) struct Worker {
     pub(super) context: WorkerContext,
     /// The device, if it is one.
     pub(super) device: Option<usize>,
     pub(super) issued: VecDeque<Task>,
-    /// A task that has not enough room beside the one that runs.
+    /// A task for which there is not enough memory beside the running one.
     pub(super) waiting: Option<ReadyTask>,
-    /// When the last task that it has taken ends.
+    /// When the last taken task ends.
     pub(super) free_ns: u64,
-    /// Tasks that it has taken.
+    /// The number of tasks taken.
     pub(super) taken: u64,
     pub(super) usage: Arc<WorkerUsage>,
 }
 
-/// What a worker has done: to be read while the engine is at work.
+/// The activity of a worker: readable while the engine runs.
 pub(super) struct WorkerUsage {
     name: String,
     device: Option<usize>,
@@ -59,17 +59,17 @@ impl Task {
     }
 }
 
-/// What a worker of a simulated machine has done.
+/// The activity of a worker of a simulated machine.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerUse {
     /// Its name: `cpu 0`, or the device's.
     pub name: String,
-    /// Tasks that it has run.
+    /// The tasks that it has run.
     pub tasks: u64,
-    /// How long it ran them, in microseconds.
+    /// Their total duration, in microseconds.
     pub busy_us: f64,
-    /// What it took since the runtime was built, in joules, if the model of the machine says what it takes busy and idle.
+    /// Its energy since the runtime was built, in joules, if the machine's model has its power, busy and idle.
     pub energy_joules: Option<f64>,
 }
 
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// How many tasks it may have taken and not ended.
+    /// The most tasks that it may have taken and not ended.
     fn most(&self) -> usize {
         if self.device.is_some() { AHEAD } else { 1 }
     }
@@ -98,20 +98,20 @@ impl Worker {
         self.device.is_some_and(|device| devices.is_lost(device))
     }
 
-    /// Whether it may take a task beside `ahead` that it has taken.
+    /// Whether it may take a task in addition to `ahead` taken ones.
     pub(super) fn may_take(&self, devices: &Devices, ahead: usize) -> bool {
         let has_as_many = self.issued.len() == ahead && ahead < self.most();
         let goes_ahead = ahead == 0 || (self.waiting.is_none() && !self.is_about_to_go(devices));
         has_as_many && goes_ahead && !self.is_lost(devices)
     }
 
-    /// Whether it is a device that has run as many tasks as it will.
+    /// Whether it is a device that has run its last task before it is lost.
     pub(super) fn is_about_to_go(&self, devices: &Devices) -> bool {
         let lost_after = self.model(devices).and_then(|device| device.lost_after);
         lost_after.is_some_and(|tasks| self.taken >= tasks)
     }
 
-    /// What makes its next task fail without being run.
+    /// The reason if its next task is to fail without running.
     pub(super) fn injected_failure(&self, devices: &Devices) -> Option<String> {
         let device = self.model(devices)?;
         if self.is_lost(devices) {
@@ -125,21 +125,21 @@ impl Worker {
         self.device.map(|device| &devices.machine().devices[device])
     }
 
-    /// How fast it is.
+    /// Its speed.
     pub(super) fn speed<'d>(&self, devices: &'d Devices) -> &'d Speed {
         self.model(devices).map_or(&devices.machine().cpu.speed, |device| &device.speed)
     }
 }
 
 impl WorkerUsage {
-    /// Counts a task that has ended. The engine alone calls it.
+    /// Counts a task that has ended. Only the engine calls it.
     pub(super) fn count(&self, duration_ns: u64) {
         let busy_ns = self.busy_ns.load(Ordering::Relaxed).saturating_add(duration_ns);
         self.busy_ns.store(busy_ns, Ordering::Relaxed);
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What the worker has done until `now_ns`.
+    /// The activity of the worker until `now_ns`.
     pub(super) fn usage(&self, devices: &Devices, now_ns: u64) -> WorkerUse {
         let machine = devices.machine();
         let (watts, idle_watts) = match self.device.map(|device| &machine.devices[device]) {

@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use super::snapshot::{Activity, Awaited, Snapshot, State, Unfinished};
 
-/// Tasks of each kind that are listed; of further ones only the number is told.
+/// The most tasks of each kind that are listed; of others only the number is reported.
 const LISTED: usize = 20;
-/// Tasks before one that are listed.
+/// The most predecessors of a task that are listed.
 const LISTED_BEFORE: usize = 4;
 
 impl Display for Snapshot {
@@ -52,7 +52,7 @@ impl Snapshot {
         if count > LISTED { writeln!(f, "    and {} more", count - LISTED) } else { Ok(()) }
     }
 
-    /// Lists what stands before a task that waits.
+    /// Lists the predecessors of a waiting task.
     fn list_before(&self, f: &mut Formatter<'_>, task: &Unfinished) -> fmt::Result {
         if task.state != State::Waiting {
             return Ok(());

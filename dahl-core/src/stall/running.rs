@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 use super::snapshot::{Activity, Snapshot};
 use crate::graph::Dispatch;
 
-/// What the user wants to be told of a stall.
+/// The user's hook for stall reports.
 pub(crate) struct OnStall(Box<dyn Fn(&str) + Send + Sync>);
 
 impl OnStall {
@@ -20,18 +20,18 @@ impl OnStall {
     }
 }
 
-/// What a runtime keeps to report stalls.
+/// The state for stall reports of a runtime.
 pub(crate) struct Stall {
     pub(crate) after: Option<Duration>,
     hook: Option<OnStall>,
     /// The number of completed tasks at the last report, plus one.
     reported: AtomicU64,
-    /// What each worker runs, and last the host.
+    /// The task of each worker, and finally of the host.
     running: Vec<CachePadded<Running>>,
     scheduler: &'static str,
 }
 
-/// The task that a thread runs. Written by that thread alone.
+/// The task that a thread runs. Only that thread writes it.
 #[derive(Default)]
 struct Running {
     /// Its number in the order of submission, plus one; 0 for none.
@@ -48,7 +48,7 @@ impl Stall {
         scheduler: &'static str,
     ) -> Self {
         let running = (0..=workers).map(|_| CachePadded::default()).collect();
-        // The fuzzer finds deadlocks itself, and knows no time.
+        // The fuzzer detects deadlocks itself, and has no time.
         let after = after.filter(|_| !cfg!(dahl_fuzz));
         Self { after, hook, reported: AtomicU64::new(0), running, scheduler }
     }
@@ -57,22 +57,22 @@ impl Stall {
         &self.running[worker.unwrap_or(self.running.len() - 1)]
     }
 
-    /// Says that a thread has taken a task.
+    /// Records that a thread has taken a task.
     pub(crate) fn take(&self, worker: Option<usize>, sequence: u64) {
         self.running(worker).sequence.store(sequence + 1, Ordering::Relaxed);
     }
 
-    /// Says that its kernel begins.
+    /// Records that its kernel begins.
     pub(crate) fn begin(&self, worker: Option<usize>, now_ns: u64) {
         self.running(worker).since_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Says that the task has ended.
+    /// Records that the task has ended.
     pub(crate) fn end(&self, worker: Option<usize>) {
         self.running(worker).sequence.store(0, Ordering::Relaxed);
     }
 
-    /// What each worker does, and last the host.
+    /// The activity of each worker, and finally of the host.
     fn activities(&self, dispatch: &dyn Dispatch) -> Vec<Activity> {
         let sleepers = dispatch.host().sleep().sleeping();
         let activity = |(worker, running): (usize, &CachePadded<Running>)| match running
@@ -87,13 +87,13 @@ impl Stall {
         self.running.iter().enumerate().map(activity).collect()
     }
 
-    /// Reports, unless this stall has been.
+    /// Prints a report, unless this stall has been reported.
     pub(crate) fn report(&self, dispatch: &dyn Dispatch, completed: u64) {
         if self.reported.swap(completed + 1, Ordering::Relaxed) == completed + 1 {
             return;
         }
         let text = Snapshot::take(dispatch, self.scheduler, self.activities(dispatch), completed).to_string();
-        // Nothing may unwind through a thread that waits: what it waits for would find it gone.
+        // Nothing may unwind through a waiting thread: its stack frame is used by others.
         let _ = std::io::stderr().write_all(text.as_bytes());
         if let Some(OnStall(hook)) = &self.hook {
             let _ = catch_unwind(AssertUnwindSafe(|| hook(&text)));

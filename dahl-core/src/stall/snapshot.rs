@@ -6,15 +6,16 @@ use crate::description::Action;
 use crate::graph::Dispatch;
 use crate::task::Pinned;
 
-/// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.
+/// The state of a runtime at a moment. Threads continue meanwhile, so parts of it may be from slightly different
+/// moments.
 pub(super) struct Snapshot {
     pub(super) submitted: u64,
     pub(super) completed: u64,
     pub(super) now_ns: u64,
     pub(super) scheduler: &'static str,
-    /// In the order of submission; threads that wait come last.
+    /// In the order of submission; waiting threads come last.
     pub(super) tasks: Vec<Unfinished>,
-    /// The workers, and last the host.
+    /// The activity of the workers, and finally of the host.
     pub(super) workers: Vec<Activity>,
     /// The workers' names.
     pub(super) names: Vec<String>,
@@ -30,11 +31,11 @@ pub(super) struct Unfinished {
     pub(super) state: State,
 }
 
-/// One array of it.
+/// One of its arrays.
 #[derive(Clone, Copy)]
 pub(super) struct Awaited {
     pub(super) array: ArrayId,
-    /// Of a part: the array that it is a part of.
+    /// For a part: its whole array.
     pub(super) whole: Option<ArrayId>,
     pub(super) mode: AccessMode,
     pub(super) is_ready: bool,
@@ -49,7 +50,7 @@ pub(super) enum State {
     Running,
 }
 
-/// What a thread does.
+/// The activity of a thread.
 pub(super) enum Activity {
     Runs { sequence: u64, since_ns: u64 },
     Looks,
@@ -81,7 +82,7 @@ impl Snapshot {
 }
 
 impl Unfinished {
-    /// Nothing if the task has run, or has none of its own to be told of.
+    /// None if the task has run, or is not a task to be reported.
     fn of(pinned: &Pinned<'_>, workers: &[Activity]) -> Option<Self> {
         let task = pinned.task();
         let desc = task.desc();
@@ -122,7 +123,7 @@ impl Unfinished {
         })
     }
 
-    /// Whether this one must have ended before `other` can begin.
+    /// Whether this one must end before `other` can begin.
     pub(super) fn stands_before(&self, other: &Self) -> bool {
         let is_earlier = match (self.sequence, other.sequence) {
             (Some(own), Some(others)) => own < others,

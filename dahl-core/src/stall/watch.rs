@@ -6,7 +6,7 @@ use super::running::Stall;
 use crate::graph::Dispatch;
 use crate::sleep::Lookout;
 
-/// How long no task has been completed, as one thread that waits sees it.
+/// The time without a completed task, as seen by one waiting thread.
 pub(crate) struct Watch<'s> {
     dispatch: &'s dyn Dispatch,
     stall: &'s Stall,
@@ -28,7 +28,7 @@ impl Lookout for Watch<'_> {
         self.stall.after.map(|after| after.saturating_sub(waited))
     }
 
-    /// Looks whether something was completed, and if nothing was for too long, reports it.
+    /// Checks for completed tasks, and reports a stall if there were none for too long.
     fn look(&mut self) {
         let completed = self.dispatch.host().completed();
         let stalls =

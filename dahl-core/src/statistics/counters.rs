@@ -9,36 +9,36 @@ use crate::codelet::Codelet;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// What is counted for the statistics alone.
+/// Counters only for the statistics.
 #[derive(Debug)]
 pub(crate) struct Counters {
-    /// Whether it is measured how long workers look for tasks.
+    /// Whether the time that workers look for tasks is measured.
     measures_waits: bool,
-    /// Of each worker, and last of the host.
+    /// The counters of each worker, and finally of the host.
     workers: Vec<CachePadded<WorkerCounters>>,
-    /// Tasks that failed or were cancelled, for each codelet that has such.
+    /// Tasks that failed or were cancelled, by codelet.
     losses: Mutex<Vec<(&'static Codelet, Losses)>>,
-    /// Tasks that were launched together with others, for each codelet that has such.
+    /// Tasks that were launched together with others, by codelet.
     together: Mutex<Vec<(&'static Codelet, u64)>>,
 }
 
-/// What happened to one worker, which alone writes.
+/// The counters of one worker, the only writer.
 #[derive(Debug, Default)]
 struct WorkerCounters {
     failed: AtomicU64,
     cancelled: AtomicU64,
     lost_ns: AtomicU64,
-    /// How long ran what was launched together.
+    /// The total duration of tasks that were launched together.
     together_ns: AtomicU64,
-    /// Times without a task that are over.
+    /// The total of completed times without a task.
     waiting_ns: AtomicU64,
-    /// The begin of the one that is not, plus one; 0 for none.
+    /// The beginning of the current one, plus one; 0 for none.
     waiting_since: AtomicU64,
-    /// The part of these times in which jobs of other workers' kernels were done.
+    /// The part of these times in which it ran jobs of other workers' kernels.
     helping_ns: AtomicU64,
 }
 
-/// How a task ended that did not end well.
+/// How a task ended without success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// It failed itself.
@@ -47,29 +47,29 @@ pub(crate) enum Loss {
     Cancelled,
 }
 
-/// Tasks that did not end well.
+/// Tasks that did not succeed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
     pub(crate) failed: u64,
     pub(crate) cancelled: u64,
-    /// How long their kernels ran.
+    /// The total duration of their kernels.
     pub(crate) lost_ns: u64,
 }
 
-/// How long a worker had no task.
+/// The times in which a worker had no task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WaitTimes {
     pub(crate) waiting_ns: u64,
     pub(crate) helping_ns: u64,
 }
 
-/// Adds to a counter that this thread alone writes.
+/// Adds to a counter that only this thread writes.
 fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).saturating_add(amount), Ordering::Relaxed);
 }
 
 impl Counters {
-    /// For so many workers, which wait from the start.
+    /// Counters for so many workers, which wait from the start.
     pub(crate) fn new(measures_waits: bool, workers: usize) -> Self {
         let workers: Vec<_> = (0..=workers).map(|_| CachePadded::<WorkerCounters>::default()).collect();
         workers.iter().for_each(|own| own.waiting_since.store(1, Ordering::Relaxed));
@@ -84,7 +84,7 @@ impl Counters {
         self.losses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a task that did not end well, after its kernel had run for `lost_ns`.
+    /// Counts a task without success, whose kernel had run for `lost_ns`.
     #[cold]
     pub(crate) fn lose(&self, worker: Option<usize>, codelet: &'static Codelet, loss: Loss, lost_ns: u64) {
         let own = self.of(worker);
@@ -103,8 +103,8 @@ impl Counters {
         }
     }
 
-    /// Counts a task that ended well and was launched together with others, so that its own time is not known; and how long all
-    /// of them took, which is said of one of them.
+    /// Counts a successful task that was launched together with others, so that its own duration is not known; and the
+    /// duration of all of them, which is counted with one of them.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -123,12 +123,12 @@ impl Counters {
         self.together.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How long such tasks of a worker ran.
+    /// The duration of such tasks of a worker.
     pub(crate) fn together_ns_of(&self, worker: usize) -> u64 {
         self.of(Some(worker)).together_ns.load(Ordering::Relaxed)
     }
 
-    /// Notes that the thread of a worker begins, which ends its first wait.
+    /// Records that the thread of a worker begins, which ends its first wait.
     pub(crate) fn begin(&self, worker: usize, clock: &Clock) {
         self.of(Some(worker)).end_wait(clock.now_ns());
     }
@@ -164,7 +164,7 @@ impl Counters {
         helped
     }
 
-    /// Tasks of a worker that did not end well.
+    /// Tasks of a worker without success.
     pub(crate) fn losses_of(&self, worker: Option<usize>) -> Losses {
         let own = self.of(worker);
         let [failed, cancelled, lost_ns] =

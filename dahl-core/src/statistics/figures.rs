@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-/// What a run has done so far. Printed it is a set of tables; as data it can be written in any format of serde's.
+/// The statistics of a run so far. `Display` prints tables; serde can serialise it in any format.
 ///
-/// Threads go on while it is made, so unless all tasks have ended, parts of it may be of slightly different moments.
-/// In virtual time durations are those of the machine's model.
+/// Threads continue while it is collected, so unless all tasks have ended, parts of it may be from slightly different
+/// moments. In virtual time durations are those of the machine's model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The runtime's name: as the settings say, or `runtime 1`, `runtime 2`, in the order in which they were built.
+    /// The runtime's name: from the settings, or `runtime 1`, `runtime 2`, in the order in which they were built.
     pub name: String,
     /// The line that built it.
     pub built_at: String,
@@ -19,44 +19,44 @@ pub struct Statistics {
     pub is_virtual: bool,
     /// The time since the runtime was built, in microseconds.
     pub time_us: f64,
-    /// How many tasks there were, and how they ended.
+    /// The number of tasks, by how they ended.
     pub tasks: TaskCounts,
-    /// What each worker has done.
+    /// The activity of each worker.
     pub workers: Vec<WorkerStatistics>,
-    /// What threads of the host have done that ran tasks while they waited; nothing if none did.
+    /// The activity of the host's threads, which run tasks while they wait; none if they ran no task.
     pub host: Option<HostStatistics>,
-    /// What the tasks of each codelet took: the codelet with the longest time first.
+    /// The times of each codelet's tasks, the longest first.
     pub codelets: Vec<CodeletStatistics>,
-    /// What the graphs of each CUDA device came to; nothing unless the settings allow graphs.
+    /// The CUDA graphs of each device; empty unless the settings enable graphs.
     pub graphs: Vec<GraphStatistics>,
-    /// What was copied between memory nodes, pair by pair.
+    /// The transfers, for each pair of memory nodes.
     pub transfers: Vec<TransferStatistics>,
     /// The memory nodes: the main memory, and those of devices.
     pub memory: Vec<MemoryStatistics>,
-    /// The arenas, line by line of the program.
+    /// The arenas, by line of the program.
     pub arenas: Vec<ArenaStatistics>,
-    /// The energy that all workers took, in joules. Nothing unless the machine's model says it of each.
+    /// The energy of all workers, in joules. None unless the machine's model has the power of each.
     pub energy_joules: Option<f64>,
 }
 
-/// How many tasks there were. What reductions do besides, to fold contributions, counts as tasks; accesses by the host
-/// do not.
+/// The number of tasks. The runtime's own tasks of reductions, which fold contributions, count; accesses by the host do
+/// not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TaskCounts {
     /// Tasks submitted: the sum of the others.
     pub submitted: u64,
-    /// Tasks that ran to their end.
+    /// Tasks that succeeded.
     pub completed: u64,
     /// Tasks that failed themselves.
     pub failed: u64,
-    /// Tasks that did not run, since one that they depend on failed.
+    /// Tasks that did not run because a dependency failed.
     pub cancelled: u64,
     /// Tasks that had not ended.
     pub unfinished: u64,
 }
 
-/// What one worker has done.
+/// The activity of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WorkerStatistics {
@@ -66,52 +66,52 @@ pub struct WorkerStatistics {
     pub kind: String,
     /// The memory node that its kernels work in; 0 is the main memory.
     pub node: usize,
-    /// The processor that it is bound to, if it is.
+    /// The processor that it is bound to, if any.
     pub processor: Option<usize>,
-    /// Tasks that it has ended, in whatever way.
+    /// Tasks that it has ended, with or without success.
     pub tasks: u64,
     /// Those that failed.
     pub failed: u64,
-    /// Those that did not run, since one that they depend on failed.
+    /// Those that did not run because a dependency failed.
     pub cancelled: u64,
-    /// How long its kernels ran, in microseconds.
+    /// The total duration of its kernels, in microseconds.
     pub busy_us: f64,
     /// The rest of the time, in microseconds.
     pub idle_us: f64,
-    /// The part of the time in which its kernels ran, from 0 to 1.
+    /// The fraction of the time in which its kernels ran.
     pub busy_share: f64,
-    /// The part of `idle_us` in which it had no task, in microseconds: it looked for one, slept, or helped. Nothing
-    /// unless the settings ask for statistics, and in virtual time.
+    /// The part of `idle_us` in which it had no task, in microseconds: it looked for one, was parked, or helped. None
+    /// unless the settings enable statistics, and in virtual time.
     pub waiting_us: Option<f64>,
-    /// The part of `waiting_us` in which it did jobs of other workers' parallel kernels, in microseconds.
+    /// The part of `waiting_us` in which it ran jobs of other workers' parallel kernels, in microseconds.
     pub helping_us: Option<f64>,
-    /// The part of `idle_us` in which it was about a task, but not in its kernel: dependencies, scheduling, copies,
+    /// The part of `idle_us` in which it had a task, but was not in its kernel: dependencies, scheduling, copies,
     /// checks; in microseconds.
     pub overhead_us: Option<f64>,
-    /// How many kernels and footprints it called for the first time. In virtual time first calls are like all others,
-    /// and not counted.
+    /// The number of first calls of a kernel with a footprint. In virtual time first calls are like all others, and not
+    /// counted.
     pub first_calls: u64,
-    /// How long these calls took, in microseconds; `busy_us` has it too.
+    /// The total duration of these calls, in microseconds, which `busy_us` includes.
     pub first_calls_us: f64,
-    /// The energy that it took, in joules, if the machine's model says it.
+    /// Its energy, in joules, if the machine's model has its power.
     pub energy_joules: Option<f64>,
 }
 
-/// What threads of the host have done that ran tasks while they waited.
+/// The activity of the host's threads, which run tasks while they wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HostStatistics {
-    /// Tasks that they have ended, in whatever way.
+    /// Tasks that they have ended, with or without success.
     pub tasks: u64,
     /// Those that failed.
     pub failed: u64,
-    /// Those that did not run, since one that they depend on failed.
+    /// Those that did not run because a dependency failed.
     pub cancelled: u64,
-    /// How long the kernels ran, in microseconds.
+    /// The total duration of the kernels, in microseconds.
     pub busy_us: f64,
 }
 
-/// What the tasks of one codelet took, for given element types.
+/// The times of the tasks of one codelet, for given element types.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CodeletStatistics {
@@ -121,94 +121,95 @@ pub struct CodeletStatistics {
     pub module: &'static str,
     /// The element types of its data parameters.
     pub elements: Vec<&'static str>,
-    /// Tasks that have ended, in whatever way.
+    /// Tasks that have ended, with or without success.
     pub count: u64,
     /// Those that failed.
     pub failed: u64,
-    /// Those that did not run, since one that they depend on failed.
+    /// Those that did not run because a dependency failed.
     pub cancelled: u64,
-    /// Those that a CUDA device launched together with others. How long each took is not known: what follows leaves them out.
+    /// Those that a CUDA device launched together with others. Their durations are not known, and the fields below
+    /// exclude them.
     pub together: u64,
-    /// How long its kernels ran, all calls together, in microseconds. Calls that failed are in it.
+    /// The total duration of its kernels, including calls that failed, in microseconds.
     pub total_us: f64,
-    /// The part of the time in which any kernels ran, from 0 to 1.
+    /// The fraction of the time of all kernels.
     pub busy_share: f64,
-    /// The kernels that ran to their end, the one with the longest time first.
+    /// The kernels with successful calls, the one with the longest time first.
     pub kernels: Vec<KernelStatistics>,
 }
 
-/// How long one kernel took on one kind of worker. Mean, median and extremes leave out the first call of each worker for
+/// The times of one kernel on one kind of worker. Mean, median and extremes exclude the first call of each worker for
 /// each footprint, unless there was no other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct KernelStatistics {
-    /// The kernel's name; `fold` and `finish` are what a reduction does besides.
+    /// The kernel's name; `fold` and `finish` are those of the runtime's own tasks of reductions.
     pub kernel: &'static str,
     /// The kind of worker.
     pub worker_kind: String,
-    /// Calls that ran to their end.
+    /// Successful calls.
     pub count: u64,
-    /// How many footprints, which are the extents of all arrays, there were.
+    /// The number of footprints, which are the extents of all arrays.
     pub footprints: usize,
-    /// All calls together, in microseconds.
+    /// The total time in microseconds.
     pub total_us: f64,
     /// The mean in microseconds.
     pub mean_us: f64,
-    /// The median of the last calls in microseconds; nothing if there were several footprints.
+    /// The median of the last calls in microseconds; none if there were several footprints.
     pub median_us: Option<f64>,
     /// The shortest in microseconds.
     pub min_us: f64,
     /// The longest in microseconds.
     pub max_us: f64,
-    /// First calls that are left out above.
+    /// First calls, which the fields above exclude.
     pub first_calls: u64,
     /// Their mean in microseconds, if there were any.
     pub first_us: Option<f64>,
 }
 
-/// What the graphs of a CUDA device came to: launches that come again and again, given to the driver in one call.
+/// The CUDA graphs of a device: repeated sequences of launches, each given to the driver in one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GraphStatistics {
     /// The device's name.
     pub device: String,
-    /// Graphs that were made executable.
+    /// Graphs that were instantiated.
     pub instantiated: u64,
     /// Those that the driver refused; their kernels were launched one by one.
     pub refused: u64,
-    /// How often a graph was launched.
+    /// The number of graph launches.
     pub launches: u64,
-    /// How many kernels these launches had.
+    /// The number of kernels in these launches.
     pub kernels: u64,
-    /// How many of them had other parameters than the time before.
+    /// How many of them had other parameters than in the previous launch.
     pub updated: u64,
-    /// Graphs that there are now.
+    /// Graphs that exist now.
     pub kept: u64,
 }
 
-/// What went from one memory node to another.
+/// The transfers from one memory node to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TransferStatistics {
-    /// The number of the memory node that it came from; 0 is the main memory.
+    /// The number of the source; 0 is the main memory.
     pub from: usize,
-    /// The number of the memory node that it went to.
+    /// The number of the destination.
     pub to: usize,
-    /// The name of the memory node that it came from.
+    /// The name of the source.
     pub from_name: String,
-    /// The name of the memory node that it went to.
+    /// The name of the destination.
     pub to_name: String,
-    /// How many transfers.
+    /// The number of transfers.
     pub count: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// How long they took, all together, in microseconds.
+    /// Their total duration, in microseconds.
     pub time_us: f64,
-    /// Bytes per nanosecond, latencies included.
+    /// Bytes per nanosecond, including latencies.
     pub gbytes_per_s: f64,
 }
 
-/// How much of a memory node was in use. See [`Runtime::memory`](crate::Runtime::memory).
+/// The memory use of a memory node. See [`Runtime::memory`](crate::Runtime::memory).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MemoryStatistics {
@@ -218,24 +219,24 @@ pub struct MemoryStatistics {
     pub current_bytes: usize,
     /// Bytes taken from the system now.
     pub reserved_bytes: usize,
-    /// The most bytes that were taken from the system at once.
+    /// The peak of the bytes taken from the system.
     pub peak_bytes: usize,
-    /// The most bytes that may be, if there is a limit.
+    /// The limit of these, if there is one.
     pub limit_bytes: Option<usize>,
 }
 
-/// What the arenas hold, and held, that one line of the program made.
+/// The memory use, now and before, of the arenas that one line of the program created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ArenaStatistics {
     /// The line.
     pub made_at: String,
-    /// How many it made.
+    /// The number of arenas created.
     pub count: u64,
-    /// Bytes of arrays now, in all that are there.
+    /// Bytes of arrays now, in all that exist.
     pub current_bytes: usize,
-    /// Bytes that they hold now, for arrays and to use anew.
+    /// Their reserved bytes now, for arrays and for reuse.
     pub reserved_bytes: usize,
-    /// The most bytes that one of them held at once, be it gone.
+    /// The peak of any of them, including dropped ones.
     pub peak_bytes: usize,
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-// A static's, at which no threads of a runtime meet.
+// For a static that no two threads of a runtime use together.
 use std::sync::{Mutex, PoisonError};
 
 use dahl_files::Target;
@@ -10,13 +10,13 @@ use dahl_files::Target;
 use super::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What the variable may be.
+/// The possible values of the variable.
 const CHOICES: &str = "0, 1 for tables on standard error, or a file to write whose name ends in `.json`";
 
 /// The files that runtimes of this process write.
 static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Where the statistics of a run go when it ends.
+/// Where the statistics of a run are written at its end.
 #[derive(Debug)]
 pub(crate) enum Output {
     /// To standard error, as tables.
@@ -26,10 +26,10 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Where they go by the text of a variable; nothing if nowhere.
+    /// The output by the text of a variable; none for no output.
     ///
     /// # Errors
-    /// If it is no such text, or the file cannot be written.
+    /// If the text is invalid, or the file cannot be written.
     #[track_caller]
     pub(crate) fn of_variable(setting: &'static str, text: &str) -> Result<Option<Self>> {
         match text.trim() {
@@ -43,8 +43,8 @@ impl Output {
         }
     }
 
-    /// To a file. What it holds now stays until the run ends. If another runtime of the process writes `run.json`, it is
-    /// `run-2.json`, and so on.
+    /// To a file, whose current content stays until the run ends. If another runtime of the process writes `run.json`,
+    /// it is `run-2.json`, and so on.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -69,7 +69,7 @@ impl Output {
         }
     }
 
-    /// Writes them. What goes wrong is printed.
+    /// Writes the statistics. Errors are printed.
     pub(crate) fn write(&self, statistics: &Statistics) {
         match self {
             Self::Tables => print(&format!("dahl: {statistics}")),
@@ -83,12 +83,12 @@ impl Output {
     }
 }
 
-/// Prints in one piece. Nobody is left to tell if it cannot be.
+/// Prints with one call. An error cannot be reported anywhere.
 fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes the file whole, or leaves what was there.
+/// Writes the file completely, or leaves the old one.
 fn write_json(path: &Path, statistics: &Statistics) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(statistics)?;
     text.push('\n');

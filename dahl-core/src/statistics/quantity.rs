@@ -1,6 +1,6 @@
 //! Durations and bytes as text, in a suitable unit.
 
-/// A number with four figures.
+/// A number with four significant digits.
 fn four_figures(value: f64) -> String {
     let decimals = match value.abs() {
         size if size < 9.9995 => 3,
@@ -11,7 +11,7 @@ fn four_figures(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `value` in the largest of the units in which it is at least 1; each is so many of the first.
+/// `value` in the largest of the units in which it is at least 1; the number with a unit is its size in the first one.
 fn in_unit(value: f64, units: &[(f64, &str)]) -> String {
     let suits = |(size, _): &&(f64, &str)| value.abs() >= *size;
     let (size, unit) = units.iter().rev().find(suits).unwrap_or(&units[0]);
@@ -37,7 +37,7 @@ pub(super) fn energy(joules: f64) -> String {
     in_unit(joules * 1e6, &[(1.0, "uJ"), (1e3, "mJ"), (1e6, "J"), (1e9, "kJ")])
 }
 
-/// A share of the whole.
+/// A fraction as a percentage.
 pub(super) fn share(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use super::figures::{CodeletStatistics, KernelStatistics, Statistics, TaskCounts, WorkerStatistics};
 use super::quantity::{amount, bytes, duration, energy, share};
 
-/// What stands where there is no figure.
+/// Stands for a missing figure.
 const NOTHING: &str = "-";
 
-/// Rows under a heading. The first column is flush left, the others are flush right.
+/// Rows under a heading. The first column is left-aligned, the others are right-aligned.
 struct Table {
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -23,7 +23,7 @@ impl Table {
         self.rows.push(row.into_iter().collect());
     }
 
-    /// Whether the column is left out if there is nothing in it.
+    /// Whether the column is left out if it is empty.
     fn is_optional(&self, column: usize) -> bool {
         ["failed", "cancelled", "together", "first calls", "limit"].contains(&self.columns[column])
     }
@@ -59,7 +59,7 @@ fn optional(value: Option<String>) -> String {
     value.unwrap_or_else(|| NOTHING.to_owned())
 }
 
-/// A number of tasks that is usually 0, and then better not seen.
+/// A number of tasks, empty if it is 0, as it usually is.
 fn if_any(count: u64) -> String {
     optional((count > 0).then(|| count.to_string()))
 }

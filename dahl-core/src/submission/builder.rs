@@ -17,7 +17,7 @@ use crate::graph::{ArrayState, Engine};
 use crate::shape::Layout;
 use crate::task::Draft;
 
-/// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
+/// A task with its arrays and arguments, to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
 /// ```ignore
 /// Axpy::task(&x, &y, &mut out, 2.0).priority(1).name("update").submit()?;
@@ -27,7 +27,7 @@ use crate::task::Draft;
 pub struct Task<'a> {
     pub(super) codelet: &'static Codelet,
     pub(super) over: Option<Over>,
-    /// What it says so far, from its first array on.
+    /// Its draft, from its first array on.
     pub(super) draft: Option<Draft<'a, Executor>>,
     accesses: usize,
     pub(super) error: Option<Error>,
@@ -37,7 +37,7 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// A task of `codelet`, without arrays yet.
+    /// A task of `codelet`, without arrays.
     #[doc(hidden)]
     #[track_caller]
     pub fn new(codelet: &'static Codelet) -> Self {
@@ -53,7 +53,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// A task of `codelet` over one of its inputs, without arrays yet.
+    /// A task of `codelet` that overwrites one of its inputs, without arrays.
     #[doc(hidden)]
     #[track_caller]
     pub fn new_in_place(codelet: &'static Codelet) -> Self {
@@ -62,7 +62,7 @@ impl<'a> Task<'a> {
         task
     }
 
-    /// A task of `codelet`, over one of its inputs if that says so, that was described before.
+    /// A task for a call that was described before, of `codelet`, possibly in place.
     pub(super) fn of_call(
         codelet: &'static Codelet,
         over: Option<Over>,
@@ -71,7 +71,7 @@ impl<'a> Task<'a> {
         Self { over, location, ..Self::new(codelet) }
     }
 
-    /// Adds an array of that layout.
+    /// Adds an array with that layout.
     pub(super) fn push_state(
         &mut self,
         engine: &'a Arc<dyn Engine>,
@@ -84,7 +84,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Adds a temporary buffer of these extents.
+    /// Adds a temporary buffer with these extents.
     pub(super) fn push_scratch(&mut self, extents: &[usize]) {
         if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
             draft.push_scratch(extents);
@@ -123,7 +123,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What is to be filled in; nothing if there is an error.
+    /// The draft to be filled in; none if there is an error.
     pub(super) fn draft_for(&mut self, engine: &'a Arc<dyn Engine>) -> Option<&mut Draft<'a, Executor>> {
         if self.error.is_some() {
             return None;
@@ -156,7 +156,7 @@ impl<'a> Task<'a> {
         self.push(array);
     }
 
-    /// Adds an array that changes.
+    /// Adds an array that is changed.
     #[doc(hidden)]
     pub fn write<T: Element, const N: usize>(&mut self, array: &'a mut Array<'_, T, N>) {
         self.push(array);
@@ -180,7 +180,7 @@ impl<'a> Task<'a> {
         value.encode(draft.desc_mut().push_argument(A::SIZE_BYTES));
     }
 
-    /// Notes an error, which [`submit`](Task::submit) returns. The first one counts.
+    /// Records an error, which [`submit`](Task::submit) returns. The first one counts.
     #[doc(hidden)]
     pub fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
@@ -194,12 +194,12 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Submits the task and returns at once, unless it is [`synchronous`](Self::synchronous): it runs when the tasks
-    /// before it that it depends on have run.
+    /// Submits the task, and returns immediately unless it is [`synchronous`](Self::synchronous): it runs when its
+    /// dependencies have ended.
     ///
     /// # Errors
-    /// What is known to be wrong now: shapes, preconditions, arrays of two runtimes. What goes wrong later comes out
-    /// where its outputs are read; of a synchronous task also here.
+    /// Errors that are known now: shapes, preconditions, arrays of two runtimes. Later errors are returned where its
+    /// outputs are read; for a synchronous task also here.
     pub fn submit(mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -207,7 +207,7 @@ impl<'a> Task<'a> {
         let mut draft = self.draft.take().expect("a codelet has an array");
         self.require_submittable(&draft)?;
         self.contribute(&mut draft)?;
-        // Nothing can fail from here on: what an output held may be forgotten.
+        // Nothing can fail from here on, so the content of outputs may be discarded.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
             if let Some(array) = array {
                 array.flush_pending(access.mode);
@@ -216,7 +216,7 @@ impl<'a> Task<'a> {
         let executor = draft.engine();
         draft.desc_mut().set_sequence(executor.host().next_sequence());
         let outcome = self.synchronous.then(|| draft.note_outcome());
-        // The task is counted already: should the observer panic, it is submitted all the same.
+        // The task has been counted: it is submitted even if the observer panics.
         let observed = catch_unwind(AssertUnwindSafe(|| executor.observe(draft.desc())));
         draft.submit();
         executor.serve_if_stopped();
@@ -224,7 +224,7 @@ impl<'a> Task<'a> {
         outcome.map_or(Ok(()), |outcome| outcome.wait(executor))
     }
 
-    /// What would be submitted.
+    /// The description that would be submitted.
     ///
     /// # Errors
     /// As for [`submit`](Task::submit), as far as they are known now.
@@ -237,7 +237,7 @@ impl<'a> Task<'a> {
 }
 
 impl Task<'_> {
-    /// What only the submission can know.
+    /// Checks that only the submission can make.
     fn require_submittable(&self, draft: &Draft<'_, Executor>) -> Result<()> {
         if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
@@ -250,7 +250,7 @@ impl Task<'_> {
         }
     }
 
-    /// Sends each contribution to a reduction to its leaf; none if there is one that cannot be had.
+    /// Redirects each contribution to a reduction to its leaf; none of them if a leaf cannot be allocated.
     fn contribute(&self, draft: &mut Draft<'_, Executor>) -> Result<()> {
         let parameters = self.codelet.parameters.iter().enumerate();
         let reduced =

@@ -7,8 +7,8 @@ use crate::graph::Party;
 use crate::task::External;
 
 impl Task<'_> {
-    /// Submits the task as an external one, which no worker runs: `begin` is called once, when its accesses are held. It must not
-    /// block, nor submit. The codelet gives the task its name and its parameters, and need have no kernel.
+    /// Submits the task as an external one, which no worker runs: `begin` is called once, when its accesses are held.
+    /// It must not block, nor submit. The codelet gives the task its name and its parameters, and needs no kernel.
     ///
     /// # Errors
     /// As [`submit`](Task::submit).

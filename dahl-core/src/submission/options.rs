@@ -9,35 +9,35 @@ use crate::error::{Error, ErrorKind, Failure};
 use crate::graph::{Callback, Host};
 
 impl<'a> Task<'a> {
-    /// Changes what is said of the call, if there is a draft: an error before keeps it away.
+    /// Changes the call, if there is a draft: with an earlier error there is none.
     fn set(&mut self, change: impl FnOnce(&mut Call)) {
         if let Some(call) = self.draft.as_mut().and_then(|draft| draft.desc_mut().call_mut()) {
             change(call);
         }
     }
 
-    /// The runtime, if it is known.
+    /// The runtime, if known.
     fn host(&self) -> Option<&'a Host> {
         self.draft.as_ref().map(|draft| draft.host())
     }
 
-    /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
+    /// Sets the priority: schedulers with priorities take larger ones first among ready tasks.
     pub fn priority(mut self, priority: i32) -> Self {
         self.set(|call| call.options.priority = priority);
         self
     }
 
-    /// Sets the name that traces and errors show beside the codelet's.
+    /// Sets a name for traces and errors, in addition to the codelet's.
     pub fn name(mut self, name: &'static str) -> Self {
         self.set(|call| call.options.name = Some(name));
         self
     }
 
-    /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
-    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path. On CUDA devices `"cuda"` is the kernel
-    /// in CUDA, and one of `cuda_call = [..]` is called as the last segment of its path too.
+    /// Chooses the codelet's kernel with this name instead of its first one: `"rust"` is the declared body, `"dot_c"`
+    /// the kernel of `cpu = [kernels::DOT_C]`, and a kernel in Rust has the last name of its path. On CUDA devices
+    /// `"cuda"` is the kernel in CUDA, and one of `cuda_call = [..]` also has the last name of its path.
     ///
-    /// The submission fails if the codelet has no such kernel for these element types, or no worker is of its kind.
+    /// The submission fails if the codelet has no such kernel for these element types, or if no worker is of its kind.
     pub fn kernel(mut self, name: &str) -> Self {
         let is_able = |host: &Host, kernel| {
             let able = |worker| host.has_kernel(worker, self.codelet) && host.is_for(worker, kernel);
@@ -53,14 +53,14 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Runs a kernel that the codelet does not have. Its views and arguments must be the codelet's.
+    /// Runs a kernel that is not the codelet's. Its views and arguments must be those of the codelet.
     pub(crate) fn foreign_kernel(mut self, kernel: &'static crate::codelet::Kernel) -> Self {
         self.set(|call| call.kernel = Some(kernel));
         self
     }
 
-    /// Makes one worker run the task, whatever the scheduler. If all contributions to a reduction are sent to the same
-    /// worker, or [kind of worker](Self::on_kind), so are the tasks that combine them, unless it cannot run those.
+    /// Runs the task on this worker, with any scheduler. If all contributions to a reduction are sent to the same
+    /// worker or [kind of worker](Self::on_kind), so are the tasks that combine them, unless it cannot run those.
     ///
     /// The submission fails if there is no such worker, or if it cannot run the codelet.
     pub fn on(mut self, worker: usize) -> Self {
@@ -72,9 +72,9 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Lets only workers of this kind run the task: `cpu`, or the name of a device.
+    /// Restricts the task to workers of this kind: `cpu`, or the name of a device.
     ///
-    /// The submission fails if there is none, or none that can run the codelet.
+    /// The submission fails if there is no such worker, or none that can run the codelet.
     pub fn on_kind(mut self, kind: &str) -> Self {
         let Some(host) = self.host() else { return self };
         let able =
@@ -96,7 +96,7 @@ impl<'a> Task<'a> {
         self.fail(Error::at(kind, self.location));
     }
 
-    /// Copies what the task reads to the memory of worker `worker` as soon as the task is ready, if there is room.
+    /// Copies the inputs to the memory of worker `worker` as soon as the task is ready, if memory is free there.
     ///
     /// The submission fails if there is no such worker.
     pub fn prefetch(mut self, worker: usize) -> Self {
@@ -109,8 +109,8 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Calls `callback` when the task has ended, with its failure, if it has failed, on the thread that ran it. Like a
-    /// kernel it must not wait or submit; its panic is a failure that [`Runtime::wait`](crate::Runtime::wait) reports.
+    /// Calls `callback` when the task has ended, with its failure, if any, on the thread that ran it. Like a kernel it
+    /// must not wait or submit; its panic is a failure that [`Runtime::wait`](crate::Runtime::wait) reports.
     pub fn callback(mut self, callback: impl FnOnce(Option<&Failure>) + Send + 'static) -> Self {
         if let Some(draft) = &mut self.draft {
             draft.set_callback(Callback::new(callback));
@@ -118,25 +118,25 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Lets [`submit`](Self::submit) wait until the task has ended, and return its failure.
+    /// Makes [`submit`](Self::submit) wait until the task has ended, and return its failure.
     pub fn synchronous(mut self) -> Self {
         self.synchronous = true;
         self
     }
 
-    /// Gives the task a tag, for others that come [`after`](Self::after) it.
+    /// Gives the task a tag, for other tasks that run [`after`](Self::after) it.
     pub fn tag(self, tag: &'a mut Tag) -> Self {
         self.push_tag(tag, AccessMode::W)
     }
 
-    /// Lets the task run after the one that has the tag now, whatever becomes of that.
+    /// Makes the task run after the one that has the tag now, whether that succeeds or not.
     pub fn after(self, tag: &'a Tag) -> Self {
         self.push_tag(tag, AccessMode::R)
     }
 
     fn push_tag(mut self, tag: &'a Tag, mode: AccessMode) -> Self {
         let array: &'a Array<'_, u8, 1> = tag.array();
-        // Without a draft there is an error already, or this makes one: of another runtime.
+        // Without a draft there is an error already, or this call makes one: for another runtime.
         if let Some(draft) = self.draft_for(array.state().engine()) {
             draft.push(array.state(), mode, |layout| array.set_layout(layout));
             draft.desc_mut().add_tag();

@@ -15,10 +15,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Engine, Host};
 use crate::shape::Layout;
 
-/// Submits described tasks again, on other arrays, of the same runtime or of another one: what an
-/// [`Observer`](crate::observer::Observer) kept is the program, and this gives it data.
+/// Submits described tasks again, on other arrays, of the same runtime or of another one: the descriptions from an
+/// [`Observer`](crate::observer::Observer) are the program, and this provides the data.
 ///
-/// It borrows its arrays, so nobody else uses them meanwhile.
+/// It borrows its arrays, so that nothing else uses them meanwhile.
 ///
 /// ```ignore
 /// let mut replay = Replay::new();
@@ -31,35 +31,36 @@ pub struct Replay<'a> {
     borrows: PhantomData<&'a mut ()>,
 }
 
-/// An array that takes another one's place.
+/// An array that replaces another one.
 struct Bound {
     state: NonNull<ArrayState>,
     element: ElementType,
     layout: Layout,
 }
 
-// SAFETY: the states are of arrays that are borrowed for change, which are `Send` and `Sync`.
+// SAFETY: the states are those of mutably borrowed arrays, which are `Send` and `Sync`.
 unsafe impl Send for Replay<'_> {}
-// SAFETY: as above; a shared reference submits nothing.
+// SAFETY: as above; a shared reference cannot submit.
 unsafe impl Sync for Replay<'_> {}
 
 impl<'a> Replay<'a> {
-    /// One that knows no arrays yet.
+    /// One without arrays.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets `array` take the place of the array, or part, of this id.
+    /// Makes `array` replace the array, or part, with this id.
     pub fn bind<T: Element, const N: usize>(&mut self, id: ArrayId, array: &'a mut Array<'_, T, N>) {
         let (element, layout) = (ElementType::of::<T>(), array.layout());
         self.arrays.insert(id, Bound { state: NonNull::from(array.state()), element, layout });
     }
 
-    /// Submits a task on the arrays that take the places of its own, with its arguments and options.
+    /// Submits a task on the arrays that replace its own, with its arguments and options.
     ///
     /// # Errors
-    /// As for [`Task::submit`]; and if no array takes the place of one of its own, or one that is different in element type, extents
-    /// or part; if two of its accesses are to one array, or to an array and a part of it, and one of them changes it; if it is done
+    /// As for [`Task::submit`]; and if one of its arrays is not replaced, or by one with another element type, other
+    /// extents, or of another part; if two of its accesses are to one array, or to an array and a part of it, and one
+    /// of them changes it; if it is external.
     /// outside of the runtime.
     pub fn submit(&mut self, task: &TaskDesc) -> Result<()> {
         let call = match task.action() {
@@ -91,7 +92,7 @@ impl<'a> Replay<'a> {
         with_options(again, call, self.host()).submit()
     }
 
-    /// The array that takes the place of access `access`.
+    /// The array that replaces that of access `access`.
     fn state_for(
         &self,
         task: &TaskDesc,
@@ -105,19 +106,19 @@ impl<'a> Replay<'a> {
             let fact = format!("array {id} holds {}, not {}", element.name, bound.element.name);
             return Err(refusal(task, fact));
         }
-        // Another shape of as many elements that follow each other will do, as it does for `reshape`.
+        // Another shape of as many contiguous elements is accepted, as by `reshape`.
         let (own, other) = (&access.layout, &bound.layout);
         let follow = own.is_contiguous() && other.is_contiguous() && own.offset == other.offset;
         if !(own.is_same(other) || follow && own.len() == other.len()) {
             let fact = format!("array {id} has {:?}, not {:?}", own.extents(), other.extents());
             return Err(refusal(task, fact));
         }
-        // SAFETY: the array is borrowed for as long as this says.
+        // SAFETY: the array is borrowed for the lifetime of this.
         let state: &'a ArrayState = unsafe { bound.state.as_ref() };
         Ok((state.engine(), state))
     }
 
-    /// The runtime, if it knows arrays.
+    /// The runtime, if there are arrays.
     fn host(&self) -> Option<&'a Host> {
         // SAFETY: as above.
         self.arrays.values().next().map(|bound| unsafe { bound.state.as_ref() }).map(ArrayState::host)

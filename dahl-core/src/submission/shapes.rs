@@ -41,7 +41,7 @@ impl Task<'_> {
         self.fail_shapes("");
     }
 
-    /// Requires the inputs to stretch to the output's shape (in place: to the target's).
+    /// Requires that the inputs broadcast to the output's shape (in place: to the target's).
     #[doc(hidden)]
     pub fn require_broadcast(&mut self) {
         if self.error.is_some() {
@@ -56,13 +56,13 @@ impl Task<'_> {
             let mut extents = layout.extents().iter().zip(output.extents());
             layout.rank() == output.rank() && extents.all(|(own, common)| own == common || *own == 1)
         };
-        // The inputs together make the shape: an extent of 1 in the output needs one in every input.
+        // The inputs together determine the shape: an extent of 1 in the output requires one in every input.
         if !self.layouts().all(|(_, layout)| stretches(layout)) || !self.is_made_by_inputs(target, &output) {
             self.fail_shapes("; an extent of 1 stretches, others must be equal");
         }
     }
 
-    /// Whether some input has each extent of the output. (In place the target itself is an input.)
+    /// Whether each extent of the output is that of some input. (In place the target itself is an input.)
     fn is_made_by_inputs(&self, target: Option<&'static str>, output: &Layout) -> bool {
         self.over.is_some()
             || output.extents().iter().enumerate().all(|(axis, &extent)| {

@@ -5,11 +5,11 @@ use std::fmt;
 use crate::array::Array;
 use crate::error::Result;
 
-/// Something that a task says of itself with [`Task::tag`](crate::Task::tag), and that others wait for with
+/// A tag that a task gets with [`Task::tag`](crate::Task::tag), and that others wait for with
 /// [`Task::after`](crate::Task::after).
 ///
-/// A tag orders tasks and nothing else: a task that comes after one that failed runs all the same. It belongs to the task
-/// that was given it last; giving it to another one waits for what comes after the first.
+/// A tag only orders tasks: a task runs even if the one that it comes after failed. The tag belongs to the task that
+/// got it last; giving it to another one waits for the tasks that come after the first.
 ///
 /// ```ignore
 /// let mut written = rt.tag()?;
@@ -21,7 +21,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The tag that `array`, which has no elements, stands for.
+    /// The tag with the array `array`, which has no elements.
     pub(crate) fn new(array: Array<'static, u8, 1>) -> Self {
         Self { array }
     }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::sync::{Condvar, Mutex};
 
-/// Where one thread sleeps.
+/// Parks one thread.
 #[derive(Debug)]
 pub(crate) struct Parker(Unparker);
 
-/// Wakes it.
+/// Unparks the thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Unparker(Arc<Token>);
 
@@ -38,7 +38,7 @@ impl Parker {
         *there = false;
     }
 
-    /// Waits for the token, and takes it; time is no part of a schedule, so it may be there or not.
+    /// Waits for the token, and takes it; time is not part of a schedule, so the token may be missing.
     pub(crate) fn park_timeout(&self, _: Duration) {
         let Unparker(token) = self.unparker();
         *token.there.lock().expect("no thread panics with this lock") = false;
@@ -46,7 +46,7 @@ impl Parker {
 }
 
 impl Unparker {
-    /// Puts the token there.
+    /// Sets the token.
     pub(crate) fn unpark(&self) {
         let Self(token) = self;
         *token.there.lock().expect("no thread panics with this lock") = true;

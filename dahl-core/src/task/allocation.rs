@@ -5,7 +5,7 @@ use crate::graph::Engine;
 use crate::memory::{Block, Holder, Shortage};
 use crate::sleep::Interest;
 
-/// A block for the thread that submits. It waits if tasks in flight can free enough.
+/// A block for the submitting thread. Waits if tasks in flight can free enough.
 pub(crate) fn block_in_submission(
     engine: &dyn Engine,
     bytes: usize,
@@ -16,10 +16,10 @@ pub(crate) fn block_in_submission(
         .ok_or_else(|| Shortage::new(node, bytes))
 }
 
-/// Attempts until it succeeds, as long as tasks in flight `may` bring it about; helps to run them meanwhile.
+/// Attempts until it succeeds, as long as tasks in flight `may` free memory; helps to run them meanwhile.
 ///
-/// It ends: with nothing in flight, or when as many tasks have ended as two times over could be in flight and none of
-/// them freed anything, what is missing is held by something else, such as an array that was forgotten.
+/// It terminates: when nothing is in flight, or twice the limit of tasks in flight have ended without freeing enough,
+/// the missing memory is held by something else, such as a leaked array.
 pub(crate) fn wait_for<T>(
     engine: &dyn Engine,
     attempt: impl Fn() -> Option<T>,
@@ -30,7 +30,7 @@ pub(crate) fn wait_for<T>(
         if let Some(found) = attempt() {
             return Some(found);
         }
-        // These first: what comes free between them and the attempt is found by it.
+        // Read before the attempt, so that memory that is freed in between is found by it.
         let drained = host.is_drained();
         let deaths = host.memory().deaths();
         let hope = may();
@@ -56,13 +56,13 @@ pub(crate) fn wait_for<T>(
     }
 }
 
-/// Waits until `holds`, which tasks bring about that let go of bytes; but no longer than it takes to run all that is in flight,
-/// since what the program has forgotten does not come.
+/// Waits until `holds`, for memory that tasks free; but no longer than until all tasks in flight have ended, since
+/// leaked memory is never freed.
 pub(crate) fn wait_for_bytes(engine: &dyn Engine, holds: impl Fn() -> bool) {
     let host = engine.host();
-    // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
+    // When so many tasks have ended, even with another submitting thread, all that are in flight now have ended.
     let until = host.completed() + 2 * u64::from(host.limit());
-    // Before it waits, as `Monitor::wait_until` asks.
+    // Stored before it waits, as `Monitor::wait_until` requires.
     host.set_bytes_until(until);
     engine.wait_with(Interest::Bytes, &|| holds() || host.is_drained() || host.completed() >= until);
 }

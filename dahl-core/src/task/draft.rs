@@ -11,15 +11,15 @@ use crate::graph::{ArrayState, Callback, Contribution, Engine, Host, Party, Reco
 use crate::shape::Layout;
 use crate::sleep::Interest;
 
-/// A record that is taken and not submitted: the one handle of it. [`submit`](Self::submit) takes it; dropped, it gives the record
-/// back.
+/// A record that has been taken and not submitted: its only handle. [`submit`](Self::submit) consumes it; dropping it
+/// returns the record.
 #[derive(Debug)]
 pub(crate) struct Draft<'s, E: Engine + ?Sized> {
     engine: &'s E,
     record: &'s Record,
 }
 
-/// A record to fill in. At the bound on tasks in flight this thread helps to run them.
+/// A record to fill in. At the limit of tasks in flight this thread helps to run them.
 #[inline]
 fn take_record(engine: &(impl Engine + ?Sized)) -> &Record {
     let records = engine.host().records();
@@ -36,8 +36,8 @@ fn take_record(engine: &(impl Engine + ?Sized)) -> &Record {
             return records.take_or_grow();
         }
         if !engine.help() {
-            // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
-            // are still being made, none will come.
+            // Nothing is ready: wait until a worker returns records. If all records are held by other drafts, none will
+            // be returned.
             engine.wait_with(Interest::Record, &|| records.has_free() || engine.host().is_drained());
             if !records.has_free() {
                 return records.take_or_grow();
@@ -47,17 +47,17 @@ fn take_record(engine: &(impl Engine + ?Sized)) -> &Record {
 }
 
 impl<'s, E: Engine + ?Sized> Draft<'s, E> {
-    /// A task of a runtime. At the bound on tasks in flight this thread helps to run them first.
+    /// A task of a runtime. At the limit of tasks in flight this thread first helps to run them.
     #[inline]
     pub(crate) fn new(engine: &'s E, action: Action, location: &'static Location<'static>) -> Self {
-        // SAFETY: the slab hands a record that is free to one holder.
+        // SAFETY: the slab gives a free record to one holder.
         unsafe { Self::of(engine, take_record(engine), Party::Nobody, action, location) }
     }
 
-    /// A task in a record that is kept elsewhere than in the runtime's slab.
+    /// A task in a record outside the runtime's slab.
     ///
     /// # Safety
-    /// Nobody else uses the record: it was not submitted before, or has been given back since.
+    /// Nothing else uses the record: it was not submitted before, or has been returned since.
     #[inline]
     pub(crate) unsafe fn of(
         engine: &'s E,
@@ -66,7 +66,7 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
         action: Action,
         location: &'static Location<'static>,
     ) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { record.desc_mut() }.begin(action, location);
         // SAFETY: as above.
         let before = unsafe { record.party() };
@@ -77,7 +77,7 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
         Self { engine, record }
     }
 
-    /// What will run it.
+    /// The engine that will run it.
     #[inline]
     pub(crate) fn engine(&self) -> &'s E {
         self.engine
@@ -88,17 +88,17 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
         self.engine.host()
     }
 
-    /// What it says so far.
+    /// The description so far.
     #[inline]
     pub(crate) fn desc(&self) -> &TaskDesc {
         // SAFETY: this is the record's draft.
         unsafe { self.record.desc() }
     }
 
-    /// The same, to be changed. Its accesses are added with [`push`](Self::push).
+    /// The same, mutably. Accesses are added with [`push`](Self::push).
     #[inline]
     pub(crate) fn desc_mut(&mut self) -> &mut TaskDesc {
-        // SAFETY: this is the record's draft, borrowed for change.
+        // SAFETY: this is the record's draft, borrowed mutably.
         unsafe { self.record.desc_mut() }
     }
 
@@ -112,7 +112,7 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
     ) {
         let index = self.desc().accesses().len();
         self.desc_mut().push(Some(array.id()), array.whole(), mode, set_layout);
-        // SAFETY: this is the record's draft, borrowed for change.
+        // SAFETY: this is the record's draft, borrowed mutably.
         unsafe { self.record.bind(index, array) };
     }
 
@@ -124,7 +124,7 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
         unsafe { self.record.bind(index, std::ptr::null()) };
     }
 
-    /// The arrays of its accesses: nothing for scratch.
+    /// The arrays of its accesses: none for scratch.
     #[inline]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = Option<&ArrayState>> {
         (0..self.desc().accesses().len()).map(|index| self.array(index))
@@ -135,47 +135,48 @@ impl<'s, E: Engine + ?Sized> Draft<'s, E> {
     pub(crate) fn array(&self, index: usize) -> Option<&ArrayState> {
         // SAFETY: this is the record's draft.
         let bound = unsafe { self.record.bound(index) };
-        // SAFETY: it is written through the draft alone, which is borrowed.
+        // SAFETY: only the draft writes it, and it is borrowed.
         let array = unsafe { *bound.array.get() };
-        // SAFETY: who adds an access to an array keeps it until the task is submitted: a `Task` borrows it.
+        // SAFETY: the code that adds an access to an array keeps the array until the task is submitted: a `Task`
+        // borrows it.
         unsafe { array.as_ref() }
     }
 
-    /// Sends the contribution that access `index` makes to a buffer of its reduction.
+    /// Redirects the contribution of access `index` to a buffer of its reduction.
     pub(crate) fn redirect(&mut self, index: usize, contribution: &Contribution) {
-        // SAFETY: the reduction's tree keeps its buffers, and releases them behind this task.
+        // SAFETY: the reduction's tree keeps its buffers, and releases them after this task.
         let buffer = unsafe { contribution.buffer.as_ref() };
         let is_own = self.array(index).is_some_and(|array| std::ptr::eq(array, buffer));
         self.desc_mut().redirect(index, (!is_own).then(|| buffer.id()), contribution.begins);
-        // SAFETY: this is the record's draft, borrowed for change.
+        // SAFETY: this is the record's draft, borrowed mutably.
         unsafe { self.record.bind(index, buffer) };
     }
 
-    /// Says whom the task concerns.
+    /// Sets the party that the task concerns.
     pub(crate) fn set_party(&mut self, party: Party) {
         // SAFETY: as above.
         unsafe { self.record.set_party(party) };
     }
 
-    /// Sets what is called when the task has ended.
+    /// Sets the callback of the task's end.
     pub(crate) fn set_callback(&mut self, callback: Callback) {
         // SAFETY: as above.
         unsafe { self.record.set_callback(callback) };
     }
 
-    /// Takes that away.
+    /// Takes the callback.
     pub(crate) fn take_callback(&mut self) -> Option<Callback> {
         // SAFETY: as above.
         unsafe { self.record.take_callback() }
     }
 
-    /// Submits it. The record is the task's from now on, and may be given back when this returns, unless the caller is to complete
-    /// the task.
+    /// Submits it. The record is now the task's, and may have been returned when this returns, unless the caller
+    /// completes the task.
     #[inline]
     pub(crate) fn submit(self) -> *const Submitted {
         let (engine, record) = (self.engine, self.record);
         std::mem::forget(self);
-        // SAFETY: the draft is gone, and the record is the submission's until that hands it over.
+        // SAFETY: the draft is gone, and the record is the submission's until it is handed over.
         let task = unsafe { record.submitted() };
         Step::new(engine, None).submit(task);
         task
@@ -189,7 +190,7 @@ impl<E: Engine + ?Sized> Drop for Draft<'_, E> {
         if matches!(unsafe { self.record.party() }, Party::External(_)) {
             self.set_party(Party::Nobody);
         }
-        // SAFETY: this is the record's draft, which goes.
+        // SAFETY: this is the record's draft, which is consumed.
         let task = unsafe { self.record.submitted() };
         Step::new(self.engine, None).give_back(task);
     }

@@ -6,11 +6,11 @@ use super::draft::Draft;
 use crate::error::Result;
 use crate::graph::{Callback, Engine, Outcome};
 
-/// The end of a task that somebody waits for.
+/// The end of a task that a thread waits for.
 pub(crate) struct Ending(Outcome);
 
 impl<E: Engine + ?Sized> Draft<'_, E> {
-    /// Lets it be noted how the task ends.
+    /// Makes the task record how it ends.
     pub(crate) fn note_outcome(&mut self) -> Ending {
         let outcome = Outcome::default();
         let earlier = self.take_callback();
@@ -20,7 +20,7 @@ impl<E: Engine + ?Sized> Draft<'_, E> {
 }
 
 impl Ending {
-    /// Waits for it.
+    /// Waits for the end.
     pub(crate) fn wait(&self, engine: &(impl Engine + ?Sized)) -> Result<()> {
         engine.wait_until(&|| self.0.get().is_some());
         match self.0.get().expect("waited for") {

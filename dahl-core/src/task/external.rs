@@ -25,12 +25,12 @@ use crate::memory::HOME;
 use crate::sync::thread_local;
 use crate::trace::TaskTimes;
 
-/// An external task whose accesses are held: the one handle of it.
+/// An external task whose accesses are held: its only handle.
 #[must_use = "a task that nobody completes has failed"]
 pub(crate) struct External {
     task: NonNull<Submitted>,
     engine: Arc<dyn Engine>,
-    /// Whether it was taken by `complete`.
+    /// Whether `complete` has consumed it.
     is_over: bool,
 }
 
@@ -41,23 +41,23 @@ unsafe impl Send for External {}
 type Ended = std::result::Result<(), String>;
 
 thread_local! {
-    /// Tasks that were completed while they, or others, begin on this thread; nothing if none does.
+    /// Tasks that were completed while they, or others, begin on this thread; none if none begins.
     static WHILE_BEGINNING: RefCell<Option<Vec<(External, Ended)>>> = const { RefCell::new(None) };
 }
 
-/// Tells whoever does an external task that it may begin; or completes it, if an input has no value.
+/// Tells the recipient that an external task may begin; or completes it, if an input has no value.
 ///
 /// # Safety
 /// The task is external, its accesses are held, and this is called once.
 pub(super) unsafe fn begin(task: &Submitted) {
-    // SAFETY: the caller's: this is the one who tells.
+    // SAFETY: guaranteed by the caller: it is called once.
     let party = unsafe { task.record().set_party(Party::Nobody) };
     let Party::External(begin) = party else { unreachable!("an external task has somebody to tell") };
     begin.tell(task);
 }
 
 impl External {
-    /// What calls `begin` with the task, once its accesses are held.
+    /// Calls `begin` with the task, once its accesses are held.
     pub(crate) fn telling(begin: impl FnOnce(Self) + Send + 'static) -> Begin {
         Begin::new(move |task| Self::begin_with(task, begin))
     }
@@ -75,7 +75,7 @@ impl External {
             is_first
         });
         match external.begin() {
-            // Should it panic, it drops the task, which has failed then.
+            // If it panics, it drops the task, which fails then.
             Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
             Err(error) => external.cancel(error),
         }
@@ -115,7 +115,7 @@ impl External {
         Requester { name: self.task().desc().codelet().name, location: self.task().desc().location() }
     }
 
-    /// Makes sure that what it reads has a value, and that what it writes will. Waits for nothing.
+    /// Ensures that its inputs have a value, and that its outputs will. Does not wait.
     fn begin(&self) -> std::result::Result<(), FetchError> {
         let has_value =
             |array: &ArrayState| array.failure().map_or(Ok(()), |failure| Err(FetchError::Poisoned(failure)));
@@ -133,11 +133,11 @@ impl External {
         Ok(())
     }
 
-    /// Calls `change` with the elements of what access `index` changes, in row-major order, contiguous. It waits until they are in the
-    /// main memory.
+    /// Calls `change` with the elements of access `index`, which changes them, in row-major order, contiguous. Waits
+    /// until they are in main memory.
     ///
     /// # Errors
-    /// If they cannot be had there.
+    /// If they cannot be made available there.
     ///
     /// # Panics
     /// If the access does not change an array of the task's.
@@ -150,12 +150,14 @@ impl External {
         let access = self.task().access(index);
         assert!(!access.mode.is_shared(), "access {index} only reads");
         let array = access.state().expect("scratch is no array");
-        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed for change.
+        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed
+        // mutably.
         unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
             .map_err(|error| error.to_string())
     }
 
-    /// Completes the task, from any thread: what waits for it goes on. With an error it has failed: its outputs have no value.
+    /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs
+    /// have no value.
     #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
     pub(crate) fn complete(mut self, result: Ended) {
         self.is_over = true;
@@ -170,7 +172,7 @@ impl External {
         }
     }
 
-    /// Completes the task, which has not begun: `error` is why.
+    /// Completes the task, which has not begun, because of `error`.
     fn cancel(mut self, error: FetchError) {
         self.is_over = true;
         let cause = match error {
@@ -196,7 +198,8 @@ impl External {
         if let Some(failure) = &failure {
             for access in task.accesses().filter(|access| access.mode.writes()) {
                 if let Some(array) = access.state() {
-                    // SAFETY: the task's access to the array is exclusive, and nobody outside has its elements any more.
+                    // SAFETY: the task's access to the array is exclusive, and no external code has its elements any
+                    // more.
                     unsafe { array.poison(failure) };
                 }
             }

@@ -13,13 +13,13 @@ use crate::{Result, Runtime, Task, Vector};
 
 const I64: ElementType = ElementType::of::<i64>();
 
-/// A message that arrives.
+/// Receives a message.
 static RECEIVE: Codelet =
     Codelet::new("receive", module_path!(), 1).parameters(&[Parameter::new("out", AccessMode::W, I64)]);
-/// One that goes.
+/// Sends a message.
 static SEND: Codelet =
     Codelet::new("send", module_path!(), 2).parameters(&[Parameter::new("x", AccessMode::R, I64)]);
-/// Something that is done to an array elsewhere.
+/// Changes an array elsewhere.
 static CHANGE: Codelet =
     Codelet::new("change", module_path!(), 3).parameters(&[Parameter::new("x", AccessMode::RW, I64)]);
 /// `x += 1`
@@ -37,7 +37,7 @@ fn changing<'a>(codelet: &'static Codelet, x: &'a mut Vector<'_, i64>) -> Task<'
     task
 }
 
-/// Sends what begins to the other end.
+/// Sends beginning tasks to the other end.
 fn mailbox() -> (Sender<External>, Receiver<External>) {
     mpsc::channel()
 }
@@ -127,7 +127,8 @@ fn a_long_row_that_ends_where_it_begins_does_not_nest() -> Result<()> {
     let (sender, receiver) = mailbox();
     changing(&RECEIVE, &mut x).submit_external(send_to(&sender))?;
     let first = receiver.recv().expect("it begins");
-    // As many as may be in flight, all ready one after the other when the first ends, on a thread with a small stack.
+    // As many as may be in flight, which become ready one after the other when the first ends, on a thread with a small
+    // stack.
     for _ in 0..900 {
         changing(&CHANGE, &mut x).submit_external(|mut external| {
             let add = |bytes: &mut [u8]| bytemuck::cast_slice_mut::<_, i64>(bytes)[0] += 1;
@@ -164,7 +165,7 @@ fn a_runtime_waits_for_what_is_done_outside() -> Result<()> {
     Ok(())
 }
 
-/// Keeps descriptions of what it sees.
+/// Keeps descriptions of submitted tasks.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<TaskDesc>>);
 

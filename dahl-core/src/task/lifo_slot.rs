@@ -2,8 +2,8 @@
 
 use super::ready::ReadyTask;
 
-/// The task that a worker runs next: one that its last task has made ready. It is neither pushed nor popped, and nobody is
-/// woken for it: of tasks that follow each other, two workers would only take them from each other.
+/// The task that a worker runs next: one that its last task has made ready. It is neither pushed nor popped, and wakes
+/// no worker: two workers would only steal successive tasks from each other.
 #[derive(Debug, Default)]
 pub(crate) struct LifoSlot {
     /// The worker, if its scheduler lets it keep tasks.
@@ -12,16 +12,16 @@ pub(crate) struct LifoSlot {
     in_a_row: u32,
 }
 
-/// After so many tasks the next one is pushed if there is another: what waits for the worker has its turn.
+/// After so many tasks the next one is pushed if there is another, so that other tasks of the worker are not starved.
 const MOST: u32 = 64;
 
 impl LifoSlot {
-    /// The slot of a worker, whose thread takes tasks from here before others.
+    /// The slot of a worker, whose thread takes tasks from here first.
     pub(crate) fn of(worker: usize) -> Self {
         Self { worker: Some(worker), ..Self::default() }
     }
 
-    /// Keeps a task that has become ready, if the worker can run it next; else gives it back.
+    /// Keeps a task that has become ready, if the worker can run it next; otherwise returns it.
     pub(crate) fn keep(&mut self, task: ReadyTask) -> Option<ReadyTask> {
         let is_for = |worker| {
             task.forced_worker().is_none() && task.wants_prefetch().is_none() && task.can_run_on(worker)
@@ -33,7 +33,7 @@ impl LifoSlot {
         None
     }
 
-    /// The task that was kept, and whether another one, if there is one, is to be run before it.
+    /// The kept task, and whether another waiting task must run before it.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<(ReadyTask, bool)> {
         let Some(task) = self.task.take() else {

@@ -40,12 +40,12 @@ impl Partitions {
             }
         };
         self.any_open.store(true, Ordering::Release);
-        // SAFETY: the whole holds a reference, and the partition is not joined before this returns.
+        // SAFETY: the whole array holds a reference, and the partition is not joined before this returns.
         unsafe { partition.as_ref() }.submit_split(whole);
         partition
     }
 
-    /// Joins what must be joined before an access of this mode to `whole`.
+    /// Joins the partitions that must be joined before an access of this mode to `whole`.
     #[inline]
     pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
         if self.may_be_open() {
@@ -64,7 +64,7 @@ impl Partitions {
         self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
-    /// Joins one partition, unless it has been.
+    /// Joins one partition, unless it has been joined.
     pub(crate) fn join(&self, whole: &ArrayState, partition: NonNull<Partition>) {
         let mut list = self.list();
         if let Some(owned) = list.iter_mut().find(|owned| owned.partition == partition && owned.open) {
@@ -86,7 +86,7 @@ impl Partition {
     fn submit_split(&self, whole: &ArrayState) {
         self.references.add();
         let location = Location::caller();
-        // SAFETY: the partition is not open yet, and the last split is retired, so the record is this thread's alone.
+        // SAFETY: the partition is not open yet, and the last split is retired, so only this thread uses the record.
         let mut draft = unsafe { self.draft(whole, &self.split, Action::Split, location) };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
         draft.push(whole, mode, |layout| layout.set_contiguous(&[]));
@@ -106,7 +106,7 @@ impl Partition {
             draft.push(whole, AccessMode::R, |layout| layout.set_contiguous(&[]));
         }
         for part in self.part_states() {
-            // Parts of the part, if it has any, and what is being reduced into it come first.
+            // Partitions of the part, and reductions into it, come first.
             part.flush_pending(AccessMode::RW);
             draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
         }
@@ -116,7 +116,7 @@ impl Partition {
     /// The draft of the split or the join.
     ///
     /// # Safety
-    /// The record is this partition's, and this thread's alone.
+    /// The record is this partition's, and only this thread uses it.
     unsafe fn draft<'s>(
         &'s self,
         whole: &'s ArrayState,
@@ -124,7 +124,7 @@ impl Partition {
         action: Action,
         location: &'static Location<'static>,
     ) -> Draft<'s, dyn Engine> {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { Draft::of(&**whole.engine(), record, Party::Partition(self), action, location) }
     }
 }

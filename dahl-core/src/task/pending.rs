@@ -4,8 +4,8 @@ use crate::access::AccessMode;
 use crate::graph::ArrayState;
 
 impl ArrayState {
-    /// Ends what an access of this mode must come after: partitions and reductions that are open. A contribution to
-    /// a reduction does not close it.
+    /// Ends what must precede an access of this mode: open partitions and reductions. A contribution to a reduction
+    /// does not close it.
     #[inline]
     pub(crate) fn flush_pending(&self, mode: AccessMode) {
         self.partitions().rejoin(self, mode);

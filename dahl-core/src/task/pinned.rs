@@ -4,15 +4,15 @@
 use super::step::Step;
 use crate::graph::{Dispatch, Record, Submitted};
 
-/// A record that was submitted and is not given back as long as this exists: its count of links that are not retired
-/// holds one more. (While a record is free, or is being filled in, that count is 0.)
+/// A submitted record that is not returned while this exists: its count of unretired links is incremented. (While a
+/// record is free, or is being filled in, that count is 0.)
 pub(crate) struct Pinned<'s> {
     dispatch: &'s dyn Dispatch,
     record: &'s Record,
 }
 
 impl<'s> Pinned<'s> {
-    /// Every record that is submitted and not given back, one at a time.
+    /// Every submitted record that has not been returned, one at a time.
     pub(crate) fn all(dispatch: &'s dyn Dispatch) -> impl Iterator<Item = Self> {
         dispatch
             .host()
@@ -23,7 +23,7 @@ impl<'s> Pinned<'s> {
     }
 
     pub(crate) fn task(&self) -> &Submitted {
-        // SAFETY: the record is pinned: it was submitted, and is not given back as long as this exists.
+        // SAFETY: the record is pinned: it was submitted, and is not returned while this exists.
         unsafe { self.record.submitted() }
     }
 }

@@ -12,11 +12,11 @@ use crate::memory::HOME;
 use crate::observer::Forecast;
 use crate::perf::Estimate;
 
-/// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
+/// A task whose dependencies have ended. Its holder must ensure that it runs: it is neither cloned nor leaked.
 #[derive(Debug)]
 pub struct ReadyTask {
     task: NonNull<Submitted>,
-    /// What it belongs to, which its arrays keep.
+    /// The host that it belongs to, which its arrays keep alive.
     host: NonNull<Host>,
 }
 
@@ -33,34 +33,34 @@ impl ReadyTask {
         ptr::eq(self.host.as_ptr(), host)
     }
 
-    /// Gives it to the runtime that it belongs to.
+    /// Passes it to its own runtime.
     #[cold]
     pub(crate) fn send_home(self) {
-        // Its arrays keep the runtime until it is completed; this clone does for the rest of the call.
+        // Its arrays keep the runtime alive until it is completed; this clone does so for the rest of the call.
         let engine =
             self.peek().accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.engine()));
         engine.expect("a task has an array").take_home(self.task());
     }
 
-    /// The task, for who runs it. It stays until it has been completed.
+    /// The task, for the thread that runs it. It exists until it has been completed.
     pub(crate) fn task<'r>(self) -> &'r Submitted {
         // SAFETY: the record is not free before it is completed, which takes this value.
         unsafe { self.task.as_ref() }
     }
 
-    /// The task, while it is looked at.
+    /// The task, for reading.
     pub(crate) fn peek(&self) -> &Submitted {
         // SAFETY: as in `task`.
         unsafe { self.task.as_ref() }
     }
 
-    /// What it says.
+    /// The description.
     #[inline]
     fn desc(&self) -> &TaskDesc {
         self.peek().desc()
     }
 
-    /// The worker that must run it, if the submitter said so.
+    /// The worker that must run it, if the submitter chose one.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
         match self.desc().place() {
             Placement::Worker(worker) => Some(worker),
@@ -68,13 +68,13 @@ impl ReadyTask {
         }
     }
 
-    /// The worker to whose memory the submitter wants its inputs copied now.
+    /// The worker to whose memory the submitter wants the inputs copied now.
     pub(crate) fn wants_prefetch(&self) -> Option<usize> {
         self.desc().prefetch()
     }
 
-    /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
-    /// has decided where it will run.
+    /// Copies the inputs to the memory of worker `worker`, if it has a memory of its own with free space: for a
+    /// scheduler that has decided where the task will run.
     pub fn prefetch(&self, worker: usize) {
         let node = self.host().worker(worker).node;
         if node == HOME {
@@ -83,7 +83,7 @@ impl ReadyTask {
         let requester = Requester { name: self.codelet(), location: self.desc().location() };
         for access in self.peek().operands().filter(|access| access.reads()) {
             if let Some(array) = access.state() {
-                // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
+                // SAFETY: the task is ready and not completed, so it holds its accesses, and this one reads.
                 unsafe { array.prefetch(node, requester) };
             }
         }
@@ -99,24 +99,25 @@ impl ReadyTask {
         self.desc().sequence()
     }
 
-    /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
+    /// Whether worker `worker` can run it: it has a kernel, and the submitter named no other.
     pub fn can_run_on(&self, worker: usize) -> bool {
         self.host().can_run(worker, self.desc())
     }
 
-    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
-    /// has been measured there, or not often enough: then it must be.
+    /// The predicted duration on worker `worker`, in nanoseconds, without transfers. None if no similar task has been
+    /// measured there often enough: it must be measured then.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
         self.estimate(worker).map(|estimate| estimate.ns)
     }
 
-    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    /// The footprint's hash: the same for tasks of one codelet whose arrays have the same extents. Predictions of
+    /// durations depend on it.
     pub fn footprint(&self) -> u64 {
         self.desc().footprint()
     }
 
-    /// Whether the runtime added it to combine parts of a reduction: it is short, and nobody needs to measure it before
-    /// it is placed.
+    /// Whether the runtime added it to combine partial results of a reduction: it is short, and need not be measured
+    /// before it is placed.
     pub fn is_combination(&self) -> bool {
         self.desc().combination().is_some()
     }
@@ -126,8 +127,8 @@ impl ReadyTask {
         self.desc().arrays()
     }
 
-    /// The arrays that would be copied if it ran on worker `worker`, each with how long that takes in nanoseconds, the
-    /// links being free.
+    /// The arrays that would be copied if it ran on worker `worker`, each with the duration in nanoseconds over free
+    /// links.
     pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (ArrayId, u64)> {
         let host = self.host();
         let node = host.worker(worker).node;
@@ -136,24 +137,24 @@ impl ReadyTask {
         self.missing(node).map(move |(array, from, bytes)| (array, time(from, bytes)))
     }
 
-    /// As [`expected_ns`](Self::expected_ns), and how that is known.
+    /// As [`expected_ns`](Self::expected_ns), with its basis.
     pub fn estimate(&self, worker: usize) -> Option<Estimate> {
         self.host().expected(worker, self.desc())
     }
 
-    /// Bytes that would be copied if it ran on worker `worker`.
+    /// The bytes that would be copied if it ran on worker `worker`.
     pub fn missing_bytes(&self, worker: usize) -> usize {
         let node = self.host().worker(worker).node;
         self.missing(node).map(|(.., bytes)| bytes).sum()
     }
 
-    /// How long the copies take that it needs on worker `worker`, the links being free, in nanoseconds.
+    /// The duration of the transfers that it needs on worker `worker`, over free links, in nanoseconds.
     pub fn transfer_ns(&self, worker: usize) -> u64 {
         self.transfers(worker).map(|(_, time_ns)| time_ns).sum()
     }
 
-    /// Of a task that reads nothing, how long the copies take of what it writes, from worker `worker` to where that has been
-    /// until now. Nothing if it reads something.
+    /// For a task without inputs, the duration of transfers of its outputs, from worker `worker` to their previous
+    /// location. None if it has inputs.
     pub(crate) fn returning_ns(&self, worker: usize) -> Option<u64> {
         let host = self.host();
         let node = host.worker(worker).node;
@@ -169,7 +170,7 @@ impl ReadyTask {
         Some(missing.map(time).sum())
     }
 
-    /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
+    /// For each input that is not at memory node `node`: its id, its location, and its bytes.
     pub(crate) fn missing(&self, node: usize) -> impl Iterator<Item = (ArrayId, usize, usize)> {
         let reads = self.peek().operands().filter(|access| access.reads());
         reads.filter_map(|access| access.state()).filter_map(move |array| {
@@ -178,8 +179,8 @@ impl ReadyTask {
         })
     }
 
-    /// Bytes of each array that it makes anew, and of each that it changes and that memory node `node` has at hand
-    /// until then: what that node would need again. Private buffers are folded, and not wanted there.
+    /// The bytes of each array that it overwrites, and of each that it changes and that is valid at memory node `node`:
+    /// what that node would need again. Private buffers are folded, and not needed there.
     pub(crate) fn leaving_bytes(&self, node: usize) -> impl Iterator<Item = usize> {
         let written = self.peek().operands().filter(|access| !access.mode.is_shared());
         let leaving = written.filter_map(move |access| {
@@ -194,7 +195,7 @@ impl ReadyTask {
         unsafe { self.host.as_ref() }
     }
 
-    /// The priority that the submitter gave; 0 if none. Larger is sooner.
+    /// The priority that the submitter set; the default is 0. Larger is sooner.
     pub fn priority(&self) -> i32 {
         self.desc().priority()
     }

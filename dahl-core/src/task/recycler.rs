@@ -2,7 +2,7 @@
 
 use crate::graph::Host;
 
-/// A run of free records, already linked.
+/// A run of free records, linked.
 #[derive(Debug, Default)]
 pub(crate) struct Recycler {
     /// The first and the last one.
@@ -11,7 +11,7 @@ pub(crate) struct Recycler {
 }
 
 impl Recycler {
-    /// Takes a record that is free.
+    /// Adds a free record.
     pub(crate) fn give_back(&mut self, host: &Host, index: u32) {
         let last = match self.ends {
             None => index,
@@ -28,7 +28,7 @@ impl Recycler {
         }
     }
 
-    /// Gives back what was gathered.
+    /// Returns the gathered records.
     pub(crate) fn flush(&mut self, host: &Host) {
         if let Some((first, last)) = self.ends.take() {
             host.records().give_back_run(first, last);

@@ -40,15 +40,15 @@ use crate::observer::Forecast;
 use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
 
-/// Private buffers for each worker, beyond those that hold partial results: one to fill, one to be folded.
+/// Private buffers per worker, in addition to those with partial results: one to fill, one to be folded.
 const BUFFERS_PER_WORKER: usize = 2;
 
 impl Reductions {
-    /// Sees that there is a leaf for the next contribution to `target`; opens a reduction, or closes one of another
-    /// kind first.
+    /// Ensures that there is a leaf for the next contribution to `target`; opens a reduction, or first closes one of
+    /// another kind.
     ///
     /// # Errors
-    /// If the memory for a buffer cannot be had.
+    /// If a buffer cannot be allocated.
     pub(crate) fn reserve(
         &self,
         target: &ArrayState,
@@ -77,7 +77,7 @@ impl Reductions {
         tree.reserve(target, leaf_len.get())
     }
 
-    /// Does what is owed to `target` before an access of another kind to it.
+    /// Completes what is pending for `target` before an access of another kind to it.
     #[inline]
     pub(crate) fn close(&self, target: &ArrayState, mode: AccessMode) {
         if self.is_open() {
@@ -105,7 +105,7 @@ impl Reductions {
     }
 }
 
-/// Submits what takes the value of `target` away.
+/// Submits the task that discards the value of `target`.
 fn submit_forgetting(target: &ArrayState, location: &'static Location<'static>) {
     let engine = &**target.engine();
     let mut draft = Draft::new(engine, Action::Forget, location);
@@ -115,7 +115,7 @@ fn submit_forgetting(target: &ArrayState, location: &'static Location<'static>) 
 }
 
 impl Tree {
-    /// Makes the leaf one that takes another contribution to `target`, of which `leaf_len` share one.
+    /// Ensures that the leaf can take another contribution to `target`; `leaf_len` contributions share one.
     fn reserve(&mut self, target: &ArrayState, leaf_len: usize) -> Result<()> {
         if let Some((full, _)) = self.leaf.take_if(|(_, contributions)| *contributions >= leaf_len) {
             self.carry(full);
@@ -126,7 +126,7 @@ impl Tree {
         Ok(())
     }
 
-    /// A buffer for a new leaf: one that is idle, else a new one, else the one that will be idle first.
+    /// A buffer for a new leaf: an idle one, else a new one, else the one that will be idle first.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
     fn buffer(&mut self, engine: &Arc<dyn Engine>, known_as: ArrayId) -> Result<NonNull<ArrayState>> {
         if let Some(first) = self.free.front() {
@@ -145,7 +145,7 @@ impl Tree {
         Ok(ArrayState::create(engine, element, pointer, bytes, origin, Content::Unset, Some(known_as)))
     }
 
-    /// Adds a full leaf to the partial results, as one is added to a binary counter.
+    /// Adds a full leaf to the partial results, like an increment of a binary counter.
     fn carry(&mut self, leaf: NonNull<ArrayState>) {
         let mut sum = leaf;
         for level in 0..self.levels.len() {
@@ -163,8 +163,8 @@ impl Tree {
         self.levels.push(Some(sum));
     }
 
-    /// Submits the tasks that fold everything into `target`, beside its value, unless that `is_forgotten`. False if
-    /// there was nothing to fold.
+    /// Submits the tasks that fold everything into `target`, with its value unless that `is_forgotten`. False if there
+    /// was nothing to fold.
     fn close(&mut self, target: &ArrayState, is_forgotten: bool) -> bool {
         let mut total = match self.leaf.take() {
             Some((reserved, 0)) => {
@@ -194,13 +194,12 @@ impl Tree {
     /// Submits the task that combines `later` into `earlier`.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
     fn fold(&mut self, earlier: NonNull<ArrayState>, later: NonNull<ArrayState>) {
-        // SAFETY: the tree owns its buffers until it releases them, or else this is the array itself, which has the
-        // tree.
+        // SAFETY: the tree owns its buffers until it releases them, or this is the array itself, which owns the tree.
         self.submit(Part::Fold, unsafe { earlier.as_ref() }, later, false);
         self.free.push_back(later);
     }
 
-    /// Submits a task that changes one array by another. What the former holds does not count if it `begins`.
+    /// Submits a task that changes one array by another. The old content of the former is ignored if it `begins`.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
     fn submit(&self, step: Part, changed: &ArrayState, read: NonNull<ArrayState>, begins: bool) {
         let engine = &**changed.engine();
@@ -208,8 +207,8 @@ impl Tree {
         let action = Action::Combine(Combination { codelet, accumulator, step, place: Placement::Any });
         let mut draft = Draft::new(engine, action, self.location);
         draft.desc_mut().set_sequence(engine.host().next_sequence());
-        // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the
-        // earliest leaf.
+        // SAFETY: the tree owns its buffers until it releases them, and the array that is read is one: the array itself
+        // is the earliest leaf.
         let read = unsafe { read.as_ref() };
         for (state, mode) in [(changed, AccessMode::RW), (read, AccessMode::R)] {
             draft.push(state, mode, |layout| *layout = self.layout);
@@ -222,8 +221,8 @@ impl Tree {
         engine.serve_if_stopped();
     }
 
-    /// Sends a task that was just filled in to where the contributions run, if it can run there: a combination of the
-    /// user's, or a simulated device, leaves it to the CPU.
+    /// Places a task that was just filled in where the contributions run, if it can run there: a combination of the
+    /// user's, and one on a simulated device, runs on the CPU.
     fn send(&self, draft: &mut Draft<'_, dyn Engine>) {
         let place = self.place.unwrap_or(Placement::Any);
         let (Placement::Worker(worker) | Placement::KindOf(worker)) = place else { return };

@@ -16,21 +16,21 @@ use crate::graph::{
 };
 use crate::sync::atomic::Ordering;
 
-/// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
-/// needs any more go back.
+/// The consequences of a change to the chains: ready tasks go to the scheduler, and unused records and arrays are
+/// returned.
 pub(crate) struct Step<'s, D: Dispatch + ?Sized> {
     dispatch: &'s D,
     host: &'s Host,
-    /// The record whose links are being appended or finished: its counts are gathered and made at once.
+    /// The record whose links are being appended or finished: its counts are summed and applied together.
     own: *const Record,
     own_ready: u32,
     own_retired: u32,
-    /// The worker that makes the change, if it is one.
+    /// The worker that makes the change, if any.
     worker: Option<usize>,
     recycler: Option<&'s mut Recycler>,
-    /// Where that worker keeps the task that it runs next.
+    /// The worker's slot for the task that it runs next.
     lifo_slot: Option<&'s mut LifoSlot>,
-    /// Splits, joins and forgetting that are ready, linked through [`Record::next`].
+    /// Ready splits, joins and discards, linked through [`Record::next`].
     inline: *const Record,
 }
 
@@ -49,7 +49,8 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// A step of a worker, which gives records back in bulk and keeps a task that it makes ready in the worker's LIFO slot.
+    /// A step of a worker, which returns records in bulk and keeps a task that it makes ready in the worker's LIFO
+    /// slot.
     pub(crate) fn of_worker(
         dispatch: &'s D,
         worker: Option<usize>,
@@ -59,7 +60,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         Self { recycler: Some(recycler), lifo_slot: Some(lifo_slot), ..Self::new(dispatch, worker) }
     }
 
-    /// Appends the links of a task that has been filled in, and hands it over once it is ready.
+    /// Appends the links of a task that has been filled in, and passes it on once it is ready.
     pub(crate) fn submit(&mut self, task: &Submitted) {
         self.run(|step| step.append(task));
     }
@@ -72,9 +73,9 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         self.run(|step| step.finish(NonNull::from(task), 0));
     }
 
-    /// Releases a task's dependencies early, in stream order: its work is in a device's streams and may not have run yet. Its
-    /// accesses are finished, and what comes after waits for its events (`cuda/README.md`, D2). The record stays the task's
-    /// until [`end`](Self::end); its arrays may go.
+    /// Releases a task's dependencies early, in stream order: its work is in a device's streams and may not have run
+    /// yet. Its accesses are finished, and its successors wait for its events (`cuda/README.md`, D2). The record stays
+    /// the task's until [`end`](Self::end); its arrays may be freed.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -98,14 +99,15 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that they do.
+    /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that these make
+    /// ready.
     pub(crate) fn run(&mut self, change: impl FnOnce(&mut Self)) {
         change(self);
         while let Some(record) = NonNull::new(self.inline.cast_mut()) {
             // SAFETY: a record in the list has not been completed.
             let record = unsafe { record.as_ref() };
             self.inline = record.next().load(Ordering::Relaxed);
-            // SAFETY: as above; it is not used when that returns.
+            // SAFETY: as above; it is not used after that returns.
             self.run_inline(NonNull::from(unsafe { record.submitted() }));
         }
     }
@@ -134,9 +136,9 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     }
 
     /// Finishes the accesses of `task` from number `first` on. It may be another task's, or freed with its partition,
-    /// when this returns, so it is no reference.
+    /// when this returns, so it is not a reference.
     fn finish(&mut self, task: NonNull<Submitted>, first: usize) {
-        // SAFETY: the record has not been completed: it counts this task still, until the last step here.
+        // SAFETY: the record has not been completed: it still counts this task, until the last step here.
         let task = unsafe { task.as_ref() };
         let retired = self.finish_links(task, first) + 1;
         if task.record().count_retired(retired) {
@@ -144,7 +146,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// Finishes accesses; how many of the record's links are retired by it and not counted yet.
+    /// Finishes accesses. Returns how many of the record's links were retired by that and are not counted yet.
     #[inline]
     fn finish_links(&mut self, task: &Submitted, first: usize) -> u32 {
         self.own = task.record();
@@ -158,7 +160,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         std::mem::take(&mut self.own_retired)
     }
 
-    /// Runs a split or a join, or takes an array's value away.
+    /// Runs a split or a join, or discards an array's value.
     fn run_inline(&mut self, task: NonNull<Submitted>) {
         // SAFETY: a record in the list has not been completed.
         let submitted = unsafe { task.as_ref() };
@@ -170,13 +172,13 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 let partition = unsafe { &*partition };
                 // SAFETY: the split is ready, and it is run once.
                 unsafe { partition.run_split(location) };
-                // That of an exclusive partition keeps its access to the whole, number 0, until the join.
+                // The split of an exclusive partition keeps its access to the whole array, number 0, until the join.
                 let first = usize::from(!partition.is_shared());
                 self.finish(task, first);
             }
             (Action::Join, &Party::Partition(partition)) => {
-                // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's of an
-                // exclusive one, until its access to the whole is finished.
+                // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's record of
+                // an exclusive one, until its access to the whole array is finished.
                 let partition = unsafe { &*partition };
                 // SAFETY: the join is ready, and it is run once.
                 unsafe { partition.run_join(location) };
@@ -185,7 +187,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 if shared {
                     return; // the partition may be gone
                 }
-                // SAFETY: its access to the whole is not finished, so it is not given back.
+                // SAFETY: its access to the whole array is not finished, so it has not been returned.
                 let whole = unsafe { partition.split().submitted() }.access(0);
                 let chain = whole.state().expect("a split is of an array").chain();
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
@@ -211,7 +213,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// Gives back a record that nobody uses any more: its task is done with, or was never submitted.
+    /// Returns an unused record: its task has ended, or was never submitted.
     pub(crate) fn give_back(&mut self, task: &Submitted) {
         if let (Action::Split | Action::Join, &Party::Partition(partition)) =
             (task.desc().action(), task.party())
@@ -241,14 +243,15 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             }
             Action::Wait => {
                 let Party::Waiter(waiter) = task.party() else { unreachable!("somebody waits") };
-                // SAFETY: the waiter stays until it is told, which happens here, once.
+                // SAFETY: the waiter exists until it is told, which happens here, once.
                 unsafe { (**waiter).tell() }
             }
             Action::Forget | Action::Split | Action::Join | Action::External(_) => self.put_off(task),
         }
     }
 
-    /// Lets a task be run when this step's change is made. Not before: a long row of partitions would nest as deep.
+    /// Defers a task until this step's change is complete: otherwise a long chain of partitions would recurse as
+    /// deeply.
     fn put_off(&mut self, task: &Submitted) {
         task.record().next().store(self.inline.cast_mut(), Ordering::Relaxed);
         self.inline = task.record();
@@ -256,8 +259,8 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 }
 
 impl<D: Dispatch + ?Sized> Step<'_, D> {
-    /// Takes the commute locks that the task needs and lacks, array by array, and then schedules it. If it must wait for
-    /// one, whoever hands that over continues here.
+    /// Takes the missing commute locks of the task, array by array, and then schedules it. If it must wait for one, the
+    /// task that hands that lock over continues here.
     fn acquire_locks(&mut self, task: &Submitted) {
         let record = task.record();
         loop {
@@ -270,7 +273,7 @@ impl<D: Dispatch + ?Sized> Step<'_, D> {
                     _ => self.dispatch.schedule(task, self.worker),
                 };
             };
-            // Before it waits: then the record is in the hands of whoever hands the lock over.
+            // Before it waits: after that, the record is used by the task that hands the lock over.
             record.next_lock().store(array.slot() + 1, Ordering::Relaxed);
             if !array.commute_lock().acquire(record) {
                 return;
@@ -282,9 +285,9 @@ impl<D: Dispatch + ?Sized> Step<'_, D> {
     fn release_locks(&mut self, task: &Submitted) {
         for access in task.accesses().filter(|access| access.mode == AccessMode::COMMUTE) {
             let Some(array) = access.state() else { continue };
-            // SAFETY: the task holds the lock; those that wait have not been completed, so their records are not free.
+            // SAFETY: the task holds the lock; waiting tasks have not been completed, so their records are not free.
             if let Some(next) = unsafe { array.commute_lock().hand_over() } {
-                // SAFETY: as above; it holds this lock now, and is nobody else's.
+                // SAFETY: as above; it holds this lock now, and nothing else handles it.
                 let next = unsafe { &*next };
                 // SAFETY: as above.
                 self.acquire_locks(unsafe { next.submitted() });
@@ -293,7 +296,7 @@ impl<D: Dispatch + ?Sized> Step<'_, D> {
     }
 }
 
-/// The whole, if the task is a join that ends the split's access to it.
+/// The whole array, if the task is a join that ends the split's access to it.
 fn returned_whole(task: &Submitted) -> Option<ArrayId> {
     let (Action::Join, &Party::Partition(partition)) = (task.desc().action(), task.party()) else {
         return None;
@@ -306,10 +309,10 @@ impl<D: Dispatch + ?Sized> Events for Step<'_, D> {
     fn ready(&mut self, link: *const Link) {
         // SAFETY: a link that is becoming ready is not retired.
         if unsafe { &*link }.is_release() {
-            // SAFETY: a release link becomes ready once, when nobody else knows its array.
+            // SAFETY: a release link becomes ready once, when nothing else knows its array.
             return unsafe { ArrayState::reclaim(link, self) };
         }
-        // SAFETY: the link is an access's, of a task that is waiting for it.
+        // SAFETY: the link is an access's, of a task that waits for it.
         let record = unsafe { Record::of_link(link) };
         if ptr::eq(record, self.own) {
             self.own_ready += 1;
@@ -320,13 +323,13 @@ impl<D: Dispatch + ?Sized> Events for Step<'_, D> {
     }
 
     fn retired(&mut self, link: *const Link) {
-        // SAFETY: release links are never finished, so the link is an access's, and its record is not free: it counts
-        // this link still.
+        // SAFETY: release links are never finished, so the link is an access's, and its record is not free: it still
+        // counts this link.
         let record = unsafe { Record::of_link(link) };
         if ptr::eq(record, self.own) {
             self.own_retired += 1;
         } else if record.count_retired(1) {
-            // SAFETY: it was submitted, and is given back here.
+            // SAFETY: it was submitted, and is returned here.
             self.give_back(unsafe { record.submitted() });
         }
     }

@@ -13,9 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Party, Waiter};
 use crate::memory::HOME;
 
-/// Waits until the host holds an access to the array, and returns where its elements are.
+/// Waits until the host holds an access to the array, and returns the address of its elements.
 ///
-/// The access ends at once: the caller's borrow of the array takes its place.
+/// The access ends immediately: the caller's borrow of the array replaces it.
 pub(crate) fn wait_for_access(
     array: &ArrayState,
     mode: AccessMode,
@@ -39,12 +39,12 @@ pub(crate) fn wait_for_access(
         let task = draft.submit();
         engine.serve_if_stopped();
         engine.wait_for_word(&waiter);
-        // SAFETY: nobody but this thread completes it.
+        // SAFETY: only this thread completes it.
         Step::new(engine, None).complete(unsafe { &*task });
     }
     let requester = Requester { name: call, location };
-    // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive
-    // access, exclusively), so no conflicting one is submitted meanwhile.
+    // SAFETY: the accesses that this one waited for have ended. The caller borrows the array (exclusively for an
+    // exclusive access), so no conflicting one is submitted meanwhile.
     let pointer = unsafe { array.prepare_at(HOME, mode, requester) };
     if host.is_simulated() {
         engine.arrive(array.replicas().arrived_ns(HOME));

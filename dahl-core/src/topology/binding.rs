@@ -3,22 +3,22 @@
 use super::{Processor, Topology, list};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which processor each CPU worker is bound to.
+/// The processors that CPU workers are bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Binding {
-    /// The system decides, and may move them. The default: several runtimes, or other programs, share the machine.
+    /// The system decides, and may move them. The default, for several runtimes or programs on one machine.
     #[default]
     None,
     /// Each worker has a processor of its own, in [`Topology::binding_order`]: for a program that has the machine to
     /// itself.
     Cores,
-    /// Worker `i` has the processor with the number at place `i`.
+    /// Worker `i` has the processor with number `processors[i]`.
     Processors(Vec<usize>),
 }
 
 impl Binding {
-    /// The binding that a text names: `none`, `cores`, or processors as in `0-3,8`.
+    /// The binding with this text: `none`, `cores`, or processors as in `0-3,8`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "none" => Some(Self::None),
@@ -27,7 +27,7 @@ impl Binding {
         }
     }
 
-    /// The processor of each of `workers` workers; none for all if nothing is bound.
+    /// The processor of each of `workers` workers; none for all without binding.
     ///
     /// # Errors
     /// If there are too few processors, or this process may not use one.
@@ -69,7 +69,7 @@ impl Binding {
     }
 }
 
-/// The processors that this process may use, if the system says.
+/// The processors that this process may use, if the system reports them.
 #[cfg(target_os = "linux")]
 pub(super) fn allowed() -> Option<Vec<usize>> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -83,7 +83,8 @@ pub(super) fn allowed() -> Option<Vec<usize>> {
     None
 }
 
-/// Binds this thread to a processor. If the system does not let it, that is said, and it runs where it may.
+/// Binds this thread to a processor. If the system does not allow it, a message is printed, and the thread runs
+/// unbound.
 #[cfg(not(dahl_fuzz))]
 pub(crate) fn bind_this_thread(processor: usize) {
     #[cfg(target_os = "linux")]

@@ -1,12 +1,12 @@
 //! Lists of processors as Linux writes them: `0-3,8,10-11`.
 
-/// The numbers of a list; nothing if it is none.
+/// The numbers of a list; none if the text is not a list.
 pub(super) fn parse(text: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        // No machine has more; a mistyped end must not fill the memory.
+        // No machine has more; a mistyped number must not exhaust memory.
         if first > last || last >= 1 << 16 {
             return None;
         }

@@ -32,11 +32,11 @@ pub struct Topology {
 pub struct Processor {
     /// Its number.
     pub number: usize,
-    /// The number of its core within the package. Processors of one core share its arithmetic.
+    /// The number of its core within the package. Processors of one core share its execution units.
     pub core: usize,
     /// The number of its package (socket).
     pub package: usize,
-    /// The number of the NUMA node whose memory is nearest to it.
+    /// The number of its nearest NUMA node.
     pub numa_node: usize,
 }
 
@@ -50,8 +50,8 @@ impl Topology {
         Self::read(Path::new("/sys/devices/system"), &allowed)
     }
 
-    /// As the files below `root` describe the processors of these numbers. What they do not say is 0; without a core's
-    /// number, each processor is a core.
+    /// The processors with these numbers, as described by the files below `root`. Missing values are 0; without a
+    /// core's number, each processor is a core.
     fn read(root: &Path, numbers: &[usize]) -> Self {
         let nodes = numa_nodes(root);
         let processor = |&number: &usize| {
@@ -82,12 +82,12 @@ impl Topology {
     }
 
     /// The processors in the order in which workers are bound to them: one of each core before a second of any, and
-    /// cores of one memory next to each other.
+    /// cores of one memory node next to each other.
     pub fn binding_order(&self) -> Vec<usize> {
         self.in_order().into_iter().map(|(_, processor)| processor.number).collect()
     }
 
-    /// Each processor with its place among those of its core, in binding order.
+    /// Each processor with its index among those of its core, in binding order.
     fn in_order(&self) -> Vec<(usize, Processor)> {
         let mut of_core: HashMap<(usize, usize), usize> = HashMap::new();
         let mut ranked: Vec<_> = self
@@ -106,7 +106,7 @@ impl Topology {
     }
 }
 
-/// The NUMA node of each processor that is in one.
+/// The NUMA node of each processor, if it is in one.
 fn numa_nodes(root: &Path) -> HashMap<usize, usize> {
     let mut nodes = HashMap::new();
     for entry in fs::read_dir(root.join("node")).into_iter().flatten().flatten() {
@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    /// Two packages of two cores of two threads; the memory of the first is node 0. Numbers run against cores, and second
-    /// threads come last.
+    /// Two packages of two cores of two threads; the memory of the first is node 0. Numbers alternate between cores,
+    /// and second threads come last.
     fn described() -> TempDir {
         let dir = tempfile::tempdir().unwrap();
         for number in 0..8 {

@@ -11,15 +11,15 @@ use std::sync::{Arc, OnceLock};
 use crate::access::AccessMode;
 use crate::description::{ArrayId, TaskDesc};
 
-/// Readers of an array that are remembered until it is written, whether they have ended or not; of more of them, the
-/// earlier half is, if they have not ended.
+/// The most readers of an array that are kept until it is written, whether they have ended or not; if there are more,
+/// those in the earlier half are kept only if they have not ended.
 const READERS: usize = 4096;
 
 /// A task that others may depend on.
 #[derive(Debug)]
 pub(super) struct Predecessor {
     pub(super) sequence: u64,
-    /// Where its slice is, once it has ended.
+    /// The position of its slice, once it has ended.
     pub(super) place: OnceLock<SliceEnd>,
 }
 
@@ -45,9 +45,9 @@ struct Chain {
     kind: Group,
     /// The tasks of the last group.
     members: Predecessors,
-    /// Those of the one before it.
+    /// The tasks of the previous group.
     before: Predecessors,
-    /// How many members there may be before some are forgotten.
+    /// The number of members above which some are dropped.
     most: usize,
 }
 
@@ -69,7 +69,7 @@ impl Group {
 }
 
 impl Chains {
-    /// Adds a task: what it depends on, in the order of submission.
+    /// Adds a task. Returns its dependencies, in the order of submission.
     pub(super) fn add_task(&mut self, task: &Arc<Predecessor>, desc: &TaskDesc) -> Predecessors {
         let mut after = Predecessors::new();
         self.enter(desc, &mut after);
@@ -79,8 +79,8 @@ impl Chains {
         after
     }
 
-    /// Adds the beginning of a partition. What was done with its parts when it was open before has ended, or else it
-    /// would not be used anew.
+    /// Adds the beginning of a partition. Accesses to its parts from an earlier opening have ended, otherwise it would
+    /// not be reused.
     pub(super) fn begin_partition(&mut self, split: &TaskDesc) {
         for (part, _) in arrays(split).skip(1) {
             let chain = self.chain(part);
@@ -89,7 +89,7 @@ impl Chains {
         self.add_passage(split);
     }
 
-    /// Adds what is no task, and what it stands for: what it depends on.
+    /// Adds a passage, which is not a task. Returns the tasks that it stands for: its dependencies.
     pub(super) fn add_passage(&mut self, passage: &TaskDesc) -> Predecessors {
         let mut after = Predecessors::new();
         self.enter(passage, &mut after);
@@ -99,7 +99,7 @@ impl Chains {
         after
     }
 
-    /// Begins groups for the accesses, and gathers what they depend on.
+    /// Starts groups for the accesses, and collects their dependencies.
     fn enter(&mut self, desc: &TaskDesc, after: &mut Predecessors) {
         for (array, mode) in arrays(desc) {
             self.chain(array).enter(Group::of(mode), after);
@@ -107,7 +107,7 @@ impl Chains {
         in_order(after);
     }
 
-    /// Adds an exclusive access of the host's.
+    /// Adds an exclusive access of the host.
     pub(super) fn add_host(&mut self, array: ArrayId) {
         let mut after = Predecessors::new();
         let chain = self.chain(array);
@@ -115,17 +115,17 @@ impl Chains {
         chain.pass(&after);
     }
 
-    /// Lets the access with which a partition began stand for what it ended with.
+    /// Makes the access that began a partition stand for the tasks that ended it.
     pub(super) fn end_partition(&mut self, whole: ArrayId, after: Predecessors) {
         self.chain(whole).members = after;
     }
 
-    /// Forgets an array.
+    /// Drops an array.
     pub(super) fn forget(&mut self, array: ArrayId) {
         self.chains.remove(&array);
     }
 
-    /// How many arrays are remembered.
+    /// The number of arrays that are kept.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.chains.len()
@@ -141,16 +141,16 @@ impl Chains {
     }
 }
 
-/// The arrays, or private buffers, whose order a task's accesses are in.
+/// The arrays, or private buffers, whose chains a task's accesses are in.
 fn arrays(desc: &TaskDesc) -> impl Iterator<Item = (ArrayId, AccessMode)> {
     desc.accesses().filter_map(|access| Some((access.ordered_by()?, access.mode)))
 }
 
 impl Chain {
-    /// Begins a group, unless the access shares the last one; adds what it depends on to `after`.
+    /// Starts a group, unless the access shares the last one; adds its dependencies to `after`.
     fn enter(&mut self, kind: Group, after: &mut Predecessors) {
         if kind == Group::Exclusive || kind != self.kind {
-            // Of a group in which only passages were, the members are those before it.
+            // If a group consists of passages only, its members are those before it.
             if !self.members.is_empty() {
                 self.before = std::mem::take(&mut self.members);
             }
@@ -175,14 +175,14 @@ impl Chain {
         self.members.push(Arc::clone(task));
     }
 
-    /// Adds what stands for the tasks of `after`.
+    /// Adds the tasks that `after` stands for.
     fn pass(&mut self, after: &Predecessors) {
         self.members.extend(after.iter().cloned());
         in_order(&mut self.members);
     }
 }
 
-/// Puts tasks in the order of submission, each once.
+/// Sorts tasks in the order of submission, without duplicates.
 fn in_order(tasks: &mut Predecessors) {
     tasks.sort_unstable_by_key(|task| task.sequence);
     tasks.dedup_by_key(|task| task.sequence);
@@ -198,7 +198,7 @@ mod tests {
         (array, mode)
     }
 
-    /// Adds a task, and ends it at once.
+    /// Adds a task, and ends it immediately.
     fn add(chains: &mut Chains, sequence: u64, uses: &[(u64, AccessMode)]) -> (Arc<Predecessor>, Vec<u64>) {
         let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
         let after = chains.add_task(&task, &desc(sequence, uses)).iter().map(|task| task.sequence).collect();

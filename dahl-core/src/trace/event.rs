@@ -7,35 +7,35 @@ use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
 use crate::machine::Transfer;
 
-/// What a thread notes.
+/// An event that a thread records.
 #[derive(Debug)]
 pub(super) enum TraceEvent {
-    /// Something whose place among others matters, with its number in their order.
+    /// An event whose order matters, with its number in that order.
     Ordered(u64, Ordered),
     /// A task has ended.
     Ended(Ended),
-    /// So many bytes more, or fewer, are reserved at a memory node.
+    /// The reserved bytes of a memory node have changed by `bytes`.
     Reserved { node: usize, bytes: i64, at_ns: u64 },
 }
 
-/// What changes which tasks depend on which, or which arrays there are.
+/// An event that changes the dependencies between tasks, or the set of arrays.
 #[derive(Debug)]
 pub(super) enum Ordered {
     /// A task is submitted.
     Task(Submitted),
-    /// A forgotten value is taken away, or the host waits to have this array for itself.
+    /// A discarded value is removed, or the host waits for an exclusive access to this array.
     Host(ArrayId),
-    /// A partition begins: an access to the whole, and one to each part.
+    /// A partition begins: an access to the whole array, and one to each part.
     Split(Box<TaskDesc>),
-    /// A partition ends. If its parts were exclusive, so does the split's access to the whole.
+    /// A partition ends. If its parts were exclusive, so does the split's access to the whole array.
     Join { join: Box<TaskDesc>, whole: Option<ArrayId> },
     /// Elements were copied, between these times.
     Transferred { transfer: Transfer, begin_ns: u64, end_ns: u64 },
-    /// This array is gone.
+    /// This array was freed.
     Gone(ArrayId),
 }
 
-/// A task, as it was submitted.
+/// A task, as submitted.
 #[derive(Debug)]
 pub(super) struct Submitted {
     pub(super) desc: Box<TaskDesc>,
@@ -56,7 +56,7 @@ pub(super) struct Ended {
     pub(super) failure: Option<Failed>,
 }
 
-/// Why a task has no result.
+/// The reason why a task has no result.
 #[derive(Debug)]
 pub(super) enum Failed {
     Itself(Arc<Failure>),

@@ -10,27 +10,27 @@ use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What the name of a trace ends in.
+/// The extension of a trace's file.
 const EXTENSION: &str = "json";
 
-/// The files that this process has written traces to: a later runtime does not write over an earlier one's.
+/// The files that this process has written traces to: a later runtime does not overwrite an earlier one's.
 static WRITTEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
-/// The file of a trace. Lines are gathered, and written together.
+/// The file of a trace. Lines are buffered.
 #[derive(Debug)]
 pub(crate) struct TraceFile {
     path: PathBuf,
     file: File,
     lines: Vec<u8>,
-    /// Whether writing has failed, and was complained of.
+    /// Whether writing has failed, and was reported.
     is_broken: bool,
 }
 
 impl TraceFile {
-    /// The file that the settings name, if they do.
+    /// The file that the settings name, if any.
     ///
     /// # Errors
-    /// If there can be no such file, or its name is not that of a trace.
+    /// If the file cannot be created, or its name is not that of a trace.
     #[track_caller]
     pub(crate) fn from_settings(set: Option<PathBuf>, variable: Option<PathBuf>) -> Result<Option<Self>> {
         let (setting, path) = match (set, variable) {
@@ -50,8 +50,8 @@ impl TraceFile {
         }
     }
 
-    /// Creates it. If this process has written to a file of that name, or another one is doing so, it is `NAME-2.json`, and
-    /// so on.
+    /// Creates it. If this process has written to a file of that name, or another one is doing so, it is `NAME-2.json`,
+    /// and so on.
     fn create(path: &Path) -> io::Result<Self> {
         let absolute = std::path::absolute(path)?;
         let folder = absolute.parent().unwrap_or(&absolute).canonicalize()?;
@@ -63,7 +63,8 @@ impl TraceFile {
         let names = std::iter::once(absolute.clone()).chain((2..).map(numbered));
         for path in names.filter(|path| !written.contains(path)) {
             let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
-            // Held until the file is closed, however the process ends. Where there are no locks, names are as told.
+            // Held until the file is closed, however the process ends. Without locks on this system, the name is used
+            // as given.
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 continue;
             }
@@ -86,7 +87,7 @@ impl TraceFile {
         self.lines.push(b'\n');
     }
 
-    /// Writes what was added.
+    /// Writes the buffered lines.
     pub(super) fn flush(&mut self) {
         if self.lines.is_empty() {
             return;
@@ -109,7 +110,7 @@ impl TraceFile {
     }
 }
 
-/// Whether it is a file that has a length: a pipe has none.
+/// Whether it is a file with a length; a pipe has none.
 fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_file())
 }

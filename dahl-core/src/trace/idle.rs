@@ -2,18 +2,17 @@
 
 use dahl_trace::format::Cause;
 
-/// When the things happened that a task needs before it begins, in nanoseconds.
+/// The times, in nanoseconds, of the events that a task waits for before it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Steps {
     pub(super) submitted_ns: u64,
     pub(super) ready_ns: u64,
     pub(super) taken_ns: u64,
-    /// Its data were there; 0 if they need not come.
+    /// When its data had arrived; 0 if no transfer was needed.
     pub(super) arrived_ns: u64,
 }
 
-/// The time from `from_ns` to `to_ns`, when the worker began a task, in pieces, each with what had not happened yet to
-/// that task.
+/// Divides the time from `from_ns` to `to_ns`, when the worker began a task, by what the task was still waiting for.
 pub(super) fn causes(from_ns: u64, to_ns: u64, steps: Steps) -> Vec<(Cause, u64, u64)> {
     let until = [
         (Cause::Submission, steps.submitted_ns),

@@ -7,17 +7,17 @@ use super::event::TraceEvent;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::thread_local;
 
-/// Threads that have a lane of their own; further ones share.
+/// The most threads with a lane of their own; further ones share.
 const LANES: usize = 64;
 
-/// Threads that have noted something. It orders nothing, so it is no part of a schedule.
+/// The number of threads that have recorded an event. It has no order, so it is not part of a schedule.
 static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 thread_local! {
     static LANE: usize = THREADS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % LANES;
 }
 
-/// Where threads put events: a queue for each.
+/// The queues of events: one for each thread.
 #[derive(Debug)]
 pub(super) struct Lanes {
     queues: Box<[CachePadded<SegQueue<TraceEvent>>]>,
@@ -29,18 +29,18 @@ impl Lanes {
         Self { queues: (0..LANES).map(|_| CachePadded::default()).collect(), next: CachePadded::default() }
     }
 
-    /// A number larger than those of all that happened before. The caller notes something under it, at once.
+    /// A number larger than those of all earlier events. The caller records an event with it immediately.
     pub(super) fn next_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn push(&self, event: TraceEvent) {
-        // A thread that is ending has no lane of its own any more.
+        // A thread that is ending has no thread-local storage any more.
         let lane = LANE.try_with(|&lane| lane).unwrap_or(0);
         self.queues[lane].push(event);
     }
 
-    /// Takes what was noted so far, each thread's in its order.
+    /// Takes the events so far, those of each thread in its order.
     pub(super) fn drain(&self, mut take: impl FnMut(TraceEvent)) {
         for queue in &self.queues {
             for _ in 0..queue.len() {

@@ -11,7 +11,7 @@ use super::event::{Ended, Failed, Submitted};
 use crate::description::{Step, TaskDesc};
 use crate::machine::CPU;
 
-/// To the nanosecond.
+/// Microseconds with nanosecond precision.
 pub(super) fn microseconds(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
@@ -42,7 +42,7 @@ pub(super) fn thread_name(pid: u32, tid: u32, name: String) -> Line {
     metadata(pid, tid, Fact::ThreadName(Named { name }))
 }
 
-/// A worker; the host, if it has no number.
+/// A worker; the host if it has no number.
 pub(super) fn worker(pid: u32, tid: u32, worker: Option<usize>, kind: &str) -> Line {
     let worker = worker.map(|worker| worker as u32);
     metadata(pid, tid, Fact::Worker(Worker { worker, kind: kind.to_owned(), node: pid - 1 }))
@@ -112,8 +112,8 @@ pub(super) fn slice(name: String, place: SliceEnd, what: What) -> Line {
     Line::Slice(Slice { name, ts: microseconds(begin_ns), dur, pid, tid, what })
 }
 
-/// The element type of each operand: those of the declaration, without the output of a task that runs in place; of the
-/// tasks of a reduction, what their arrays hold.
+/// The element type of each operand: those of the declaration, without the output of a task that runs in place; for
+/// tasks of a reduction, those of their arrays.
 fn elements(desc: &TaskDesc) -> Vec<String> {
     let elements: Vec<_> = match desc.combination() {
         Some(combination) => (0..desc.operand_count()).map(|index| combination.element_of(index)).collect(),

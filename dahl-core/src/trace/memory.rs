@@ -4,13 +4,13 @@ use dahl_trace::format::{Counter, Line, Memory};
 
 use super::lines::{microseconds, node_pid};
 
-/// How much is reserved at each memory node.
+/// The reserved bytes of each memory node.
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
     bytes: Vec<i64>,
-    /// Changes that are not written yet: when, at which node, by how much.
+    /// Changes that are not written yet: time, node, bytes.
     changes: Vec<(u64, usize, i64)>,
-    /// When the last of those was that are.
+    /// The time of the last written change.
     last_ns: u64,
 }
 
@@ -30,7 +30,7 @@ impl Reserved {
         let mut changes = self.changes.drain(..).peekable();
         while let Some((at_ns, node, bytes)) = changes.next() {
             self.bytes[node] += bytes;
-            // A thread that was late to tell does not change what was said of earlier times.
+            // A thread that reports late does not change lines about earlier times.
             self.last_ns = self.last_ns.max(at_ns);
             if changes.peek().is_some_and(|next| (next.0, next.1) == (at_ns, node)) {
                 continue;

@@ -13,12 +13,12 @@ use crate::machine::Transfer;
 use crate::memory::NotesBytes;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// Notes what happens, on whatever thread.
+/// Records events, on any thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(super) lanes: Lanes,
     clock: Clock,
-    /// Whether somebody will write it.
+    /// Whether the events will be written.
     is_on: AtomicBool,
 }
 
@@ -35,7 +35,7 @@ impl Recorder {
         &self.clock
     }
 
-    /// Lets everything that happens from now on be forgotten.
+    /// Ignores all events from now on.
     pub(super) fn turn_off(&self) {
         self.is_on.store(false, Ordering::Release);
     }
@@ -46,8 +46,8 @@ impl Recorder {
         }
     }
 
-    /// A task is about to be appended to the chains of its arrays. `returned` is the whole, if it is a
-    /// join that ends the split's access to it. `known_as` are the arrays of its accesses, as users see them.
+    /// A task is about to be appended to the chains of its arrays. `returned` is the whole array, if it is a join that
+    /// ends the split's access to it. `known_as` are the arrays of its accesses, as users see them.
     #[cold]
     pub(crate) fn appended(
         &self,
@@ -81,7 +81,7 @@ impl Recorder {
         }
     }
 
-    /// Nobody will use this array any more.
+    /// This array will not be used any more.
     #[cold]
     pub(crate) fn gone(&self, array: ArrayId) {
         self.note(Ordered::Gone(array));
@@ -92,7 +92,7 @@ impl Recorder {
         self.note(Ordered::Transferred { transfer, begin_ns, end_ns });
     }
 
-    /// A task has ended, and what depends on it has not been told yet.
+    /// A task has ended, and its successors have not been told yet.
     #[cold]
     pub(crate) fn ended(
         &self,

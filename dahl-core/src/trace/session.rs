@@ -11,9 +11,9 @@ use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// How long what was noted waits until it is written.
+/// How long events are buffered before they are written.
 const PERIOD: Duration = Duration::from_millis(20);
-/// In virtual time: steps of the simulation after which what was noted is written.
+/// In virtual time: steps of the simulation after which events are written.
 const STEPS: u32 = 256;
 
 /// The trace of a runtime.
@@ -21,17 +21,17 @@ const STEPS: u32 = 256;
 pub(crate) struct Trace {
     desk: Arc<Desk>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Steps of a simulation since something was written.
+    /// Steps of a simulation since events were written.
     steps: AtomicU32,
-    /// Workers that have not gone. In virtual time none has a thread, and none goes.
+    /// Workers that have not ended. In virtual time none has a thread, and none ends.
     present: AtomicUsize,
 }
 
-/// What the thread shares that writes.
+/// The state that is shared with the writing thread.
 #[derive(Debug)]
 struct Desk {
     recorder: Arc<Recorder>,
-    /// None once the file is at its end.
+    /// None once the file has ended.
     writer: Mutex<Option<Writer>>,
     is_over: Mutex<bool>,
     over: Condvar,
@@ -42,7 +42,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Trace {
-    /// Writes what `recorder` notes to `file`.
+    /// Writes the events of `recorder` to `file`.
     pub(crate) fn new(
         file: TraceFile,
         recorder: Arc<Recorder>,
@@ -62,7 +62,7 @@ impl Trace {
         Self { desk: Arc::new(desk), thread: Mutex::new(None), steps: AtomicU32::new(0), present }
     }
 
-    /// Starts the thread that writes. In virtual time there is none.
+    /// Starts the writing thread. In virtual time there is none.
     pub(crate) fn start(&self) -> std::io::Result<()> {
         if self.desk.recorder.clock().is_virtual() {
             return Ok(());
@@ -73,23 +73,23 @@ impl Trace {
         Ok(())
     }
 
-    /// A step of a simulation has been made.
+    /// Counts a step of a simulation.
     pub(crate) fn step(&self) {
-        // Which thread writes, and exactly when, does not matter; that it happens now and then does.
+        // Which thread writes, and exactly when, does not matter, as long as it happens periodically.
         if self.steps.fetch_add(1, Ordering::Relaxed) + 1 >= STEPS {
             self.steps.store(0, Ordering::Relaxed);
             self.desk.write();
         }
     }
 
-    /// A worker goes. With the last one the file ends.
+    /// A worker ends. The last one ends the file.
     pub(crate) fn leave(&self) {
         if self.present.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.finish();
         }
     }
 
-    /// Ends the file. What happens from now on is in no trace.
+    /// Ends the file. Later events are in no trace.
     pub(crate) fn finish(&self) {
         let now_ns = self.desk.recorder.now_ns(); // the time to write the rest is no part of the run
         *lock(&self.desk.is_over) = true;
@@ -164,7 +164,7 @@ mod tests {
 
     const RW: (u64, AccessMode) = (1, AccessMode::RW);
 
-    /// A trace that nobody writes unless asked to, and its file.
+    /// A trace that is written only on request, and its file.
     fn trace(name: &str) -> (Trace, PathBuf) {
         let path = std::env::temp_dir().join(format!("dahl-{name}-{}.json", std::process::id()));
         let file = TraceFile::from_settings(Some(path.clone()), None).expect("it can be written");

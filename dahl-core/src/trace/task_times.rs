@@ -4,31 +4,31 @@ use crate::codelet::Codelet;
 use crate::description::TaskDesc;
 use crate::perf::Models;
 
-/// What a worker notes of the task that it runs, until it has ended.
+/// The times of the task that a worker runs, until it has ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TaskTimes {
     /// When the worker took it.
     pub(crate) taken_ns: u64,
-    /// When its data are at the worker's memory node, if they must come there.
+    /// When its data arrive at the worker's memory node, if a transfer is needed.
     pub(crate) arrived_ns: u64,
-    /// When its kernel was called; nothing if it was not.
+    /// When its kernel was called; none if it was not.
     pub(crate) begin_ns: Option<u64>,
-    /// How long that took; nothing if it did not return.
+    /// The duration of the call; none if it did not return.
     pub(crate) kernel_ns: Option<u64>,
     pub(crate) kernel: Option<&'static str>,
-    /// How long the model expected it to take.
+    /// The predicted duration.
     pub(crate) predicted_ns: Option<u64>,
     /// Whether idle workers may have helped.
     pub(crate) team: bool,
 }
 
 impl TaskTimes {
-    /// That of a task that is taken now.
+    /// The times of a task that is taken now.
     pub(crate) fn taken_at(now_ns: u64) -> Self {
         Self { taken_ns: now_ns, ..Self::default() }
     }
 
-    /// Notes which kernel is about to run, before the model learns how long it takes.
+    /// Records which kernel is about to run, before the model is updated with its duration.
     pub(crate) fn with(
         &mut self,
         models: &Models,

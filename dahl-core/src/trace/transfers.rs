@@ -2,12 +2,12 @@
 
 use dahl_trace::format::TRANSFERS;
 
-/// Where transfers lie. Those between two memory nodes are in a row, but for one between two devices, which may
-/// begin before the one before it has come all the way: it lies on a further thread.
+/// The threads of transfers in the file. Transfers between two memory nodes are in a row, except that one between two
+/// devices may begin before the previous one has arrived: it is then on a further thread.
 #[derive(Debug)]
 pub(super) struct Tracks {
     nodes: usize,
-    /// For each pair of nodes, when each of its threads is free.
+    /// For each pair of nodes, when each of its threads becomes free.
     free_ns: Vec<Vec<u64>>,
 }
 

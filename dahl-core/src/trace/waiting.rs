@@ -6,22 +6,22 @@ use std::sync::Arc;
 use super::chains::{Predecessor, Predecessors, SliceEnd};
 use super::event::{Ended, Submitted};
 
-/// Tasks that have no line yet. The line of a task comes after those of the tasks that it depends on, and after that
-/// of the task that its worker ran before.
+/// Tasks that have no line yet. The line of a task follows those of its dependencies, and that of the task that its
+/// worker ran before.
 ///
-/// A task that cannot be written waits for one thing at a time, and is looked at again when that is there: no oftener
-/// than it has tasks to wait for, whatever the order in which the threads' events come.
+/// A task that cannot be written waits for one event at a time, and is examined again when that occurs: at most once
+/// for each task that it waits for, in whatever order the threads' events arrive.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// By number, those that were submitted.
+    /// The submitted tasks, by number.
     submitted: HashMap<u64, Pending>,
-    /// By number, those that have ended.
+    /// The ended tasks, by number.
     ended: HashMap<u64, Finished>,
-    /// Those that wait for the line of a task.
+    /// The tasks that wait for the line of a task.
     behind: HashMap<u64, Vec<u64>>,
-    /// Those whose lines can perhaps be written now.
+    /// The tasks whose lines can possibly be written now.
     due: VecDeque<u64>,
-    /// For each worker, the task that it ended last.
+    /// The last task that each worker ended.
     latest: HashMap<usize, u64>,
     #[cfg(test)]
     looks: u64,
@@ -39,10 +39,10 @@ pub(super) struct Pending {
 #[derive(Debug)]
 struct Finished {
     ended: Ended,
-    /// The task that its worker ran before. The host has none: several threads are the host, and nothing is told of
-    /// the time between its tasks.
+    /// The task that its worker ran before. None for the host: several threads are the host, and the trace has no idle
+    /// time for it.
     turn: Option<u64>,
-    /// How many of the tasks that it depends on are known to have lines.
+    /// How many of its dependencies are known to have lines.
     met: usize,
 }
 
@@ -62,7 +62,7 @@ impl Waiting {
         self.due.push_back(sequence);
     }
 
-    /// A task whose line can be written now. Once it is, [`Self::written`] must be told.
+    /// A task whose line can be written now. After that, call [`Self::written`].
     pub(super) fn next(&mut self) -> Option<(Pending, Ended)> {
         while let Some(sequence) = self.due.pop_front() {
             #[cfg(test)]
@@ -80,7 +80,7 @@ impl Waiting {
         None
     }
 
-    /// A task that must have its line before that of this one, which has ended and was submitted.
+    /// A task whose line must precede that of this one, which was submitted and has ended.
     fn missing(&mut self, sequence: u64) -> Option<u64> {
         let turn = self.ended[&sequence].turn;
         if let Some(turn) = turn.filter(|turn| self.ended.contains_key(turn)) {
@@ -93,13 +93,13 @@ impl Waiting {
         met.map(|met| after[met].sequence)
     }
 
-    /// The line of a task is written: its slice lies there.
+    /// The line of a task has been written, with its slice at `place`.
     pub(super) fn written(&mut self, task: &Predecessor, place: SliceEnd) {
         task.place.set(place).expect("a task ends once");
         self.due.extend(self.behind.remove(&task.sequence).into_iter().flatten());
     }
 
-    /// How many tasks have ended and have no line.
+    /// The number of tasks that have ended and have no line.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.ended.len()
@@ -120,7 +120,7 @@ pub(super) mod tests {
     static STEP: Codelet = Codelet::new("step", module_path!(), 1);
     const PLACE: SliceEnd = SliceEnd { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
 
-    /// What a task says that uses arrays.
+    /// The description of a task that uses arrays.
     pub(in crate::trace) fn desc(sequence: u64, uses: &[(u64, AccessMode)]) -> TaskDesc {
         let mut desc = TaskDesc::new();
         desc.begin(Action::Kernel(Call::new(&STEP, None)), Location::caller());
@@ -146,7 +146,7 @@ pub(super) mod tests {
         Ended { sequence, worker, times: TaskTimes::default(), ready_ns: 0, ended_ns: 0, failure: None }
     }
 
-    /// Writes what can be written: which tasks.
+    /// Writes all lines that can be written; returns their tasks.
     fn write(waiting: &mut Waiting) -> Vec<u64> {
         let next = || {
             let (pending, _) = waiting.next()?;
@@ -156,7 +156,7 @@ pub(super) mod tests {
         std::iter::from_fn(next).collect()
     }
 
-    /// Submits a chain; its tasks.
+    /// Submits a chain; returns its tasks.
     fn chain(waiting: &mut Waiting, tasks: u64) -> Predecessors {
         let mut all = Predecessors::new();
         for sequence in 0..tasks {

@@ -16,29 +16,29 @@ use super::waiting::{Pending, Waiting};
 use crate::machine::Transfer;
 use crate::machine::WorkerInfo;
 
-/// A gap between two tasks in real time that is worth a slice: shorter ones are what the runtime takes for a task.
+/// The least gap between two tasks in real time that gets a slice: shorter ones are the runtime's cost of a task.
 const SHORTEST_IDLE_NS: u64 = 1_000;
-/// Tasks after which their lines are written, whatever else there is to take.
+/// Tasks after which their lines are written, even if there are more events to take.
 const TOGETHER: u64 = 1024;
 
-/// What the writer knows of the runtime.
+/// The writer's view of the runtime.
 #[derive(Clone, Copy)]
 pub(super) struct Stage<'a> {
     pub(super) workers: &'a [WorkerInfo],
-    /// Of the memory nodes.
+    /// The names of the memory nodes.
     pub(super) nodes: &'a [String],
     pub(super) scheduler: &'a str,
     pub(super) is_virtual: bool,
 }
 
-/// Makes lines of events.
+/// Converts events to lines.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: TraceFile,
-    /// The workers, and last the host.
+    /// The workers, and finally the host.
     seats: Vec<Seat>,
     shortest_idle_ns: u64,
-    /// The number of the ordered event that comes next, and those that came before it was there.
+    /// The number of the next ordered event, and those that arrived before it.
     next: u64,
     early: BTreeMap<u64, Ordered>,
     chains: Chains,
@@ -51,14 +51,14 @@ pub(super) struct Writer {
     latest_ns: u64,
 }
 
-/// Where a worker's slices lie.
+/// The state of a worker's slices.
 #[derive(Debug)]
 struct Seat {
     pid: u32,
     tid: u32,
     /// The end of its last task.
     free_ns: u64,
-    /// Of the host, which runs tasks only when it waits, nobody asks why it runs none.
+    /// Whether it is the host, which runs tasks only while it waits, so that its idle time has no cause.
     is_host: bool,
 }
 
@@ -88,7 +88,7 @@ impl Writer {
         writer
     }
 
-    /// Writes who is there.
+    /// Writes the metadata of nodes and workers.
     fn introduce(&mut self, stage: Stage<'_>) {
         self.file.push(&lines::about(stage.scheduler, stage.is_virtual));
         for (node, name) in stage.nodes.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Writer {
         self.write_tasks();
     }
 
-    /// Writes what was taken.
+    /// Writes the lines of the events taken so far.
     pub(super) fn flush(&mut self) {
         for line in self.reserved.take_lines() {
             self.file.push(&line);
@@ -152,7 +152,7 @@ impl Writer {
         self.file.flush();
     }
 
-    /// How many tasks have ended and have no line.
+    /// The number of tasks that have ended and have no line.
     #[cfg(test)]
     pub(super) fn unwritten(&self) -> usize {
         self.waiting.len()
@@ -249,7 +249,7 @@ impl Seat {
         Self { pid: lines::node_pid(node), tid: index as u32 + 1, free_ns: 0, is_host: false }
     }
 
-    /// Where a task's slice lies: from the call of its kernel to its end. One that was cancelled has no length.
+    /// The position of a task's slice: from the call of its kernel to its end. That of a cancelled task has no length.
     fn place(&self, ended: &Ended) -> SliceEnd {
         let begin_ns = ended.times.begin_ns.unwrap_or(ended.ended_ns);
         let end_ns = ended.times.kernel_ns.map_or(ended.ended_ns, |kernel_ns| begin_ns + kernel_ns);

@@ -52,7 +52,7 @@ pub(super) fn prepare(
             context.pinned.push(Pin { array: NonNull::from(array), node: context.node });
             is_elsewhere = true;
         }
-        // Filled in where it lies: to make one and to move it there takes longer than all else here.
+        // Filled in place: constructing it elsewhere and moving it takes longer than all else here.
         if operands == context.operands.len() {
             context.operands.push(Operand::EMPTY);
         }
@@ -63,7 +63,7 @@ pub(super) fn prepare(
         operand.writes = !access.mode.is_shared();
         operand.reads = access.mode != AccessMode::W;
         if is_elsewhere {
-            // A buffer or a replica is contiguous, whatever the part is at home.
+            // A buffer or a replica is contiguous, even if the part is strided at home.
             operand.layout.set_contiguous(access.layout.extents());
         } else {
             operand.layout.assign(&access.layout);
@@ -78,8 +78,8 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, replicas that no task
-/// uses make room.
+/// A temporary buffer of at least `bytes` bytes, number `index` of the thread. In a device's memory, replicas that no
+/// task uses are evicted for it.
 fn scratch(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -140,7 +140,7 @@ pub(super) fn call(
     Ok(())
 }
 
-/// Calls the kernel of a selection: how long it ran.
+/// Calls the kernel of a selection. Returns its duration.
 fn call_kernel(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -162,9 +162,9 @@ fn call_kernel(
     let start_ns = begin_ns(shared);
     shared.stall().begin(context.worker, start_ns);
     context.times.begin_ns = Some(start_ns);
-    // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
-    // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
-    // is initialised, and in blocks or vectors aligned for their elements.
+    // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to its inputs,
+    // exclusive ones to its outputs. Private and scratch buffers are its own. Arrays are in zeroed blocks, so all is
+    // initialised, and in blocks or vectors aligned for their elements.
     let ran = unsafe { run(parallelism, kernel, &context.operands, desc.arguments(), &mut context.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
@@ -175,7 +175,7 @@ fn call_kernel(
     if let Some(notes) = shared.check_notes() {
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
-            // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
+            // SAFETY: invariant V: these operands are as above, except for the inspection's own buffers.
             unsafe { run(parallelism, kernel, operands, desc.arguments(), packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
@@ -188,7 +188,7 @@ fn call_kernel(
     match renamed {
         // SAFETY: the task's access to the target is exclusive, and no view is left.
         Some(Renamed::Array(array)) => unsafe { array.rename() },
-        // SAFETY: both are of a device's memory, contiguous and of one shape; no view is left.
+        // SAFETY: both are in a device's memory, contiguous and of one shape; no view is left.
         Some(Renamed::Copy { from, to, bytes }) => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
         None => {}
     }
@@ -206,7 +206,7 @@ unsafe fn run(
     arguments: &[u8],
     packs: &mut Packs,
 ) -> Result<(), TaskError> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
     caught(|| parallelism.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
@@ -214,8 +214,8 @@ unsafe fn run(
     Ok(())
 }
 
-/// If the task runs in place by a kernel that is not made for that, the target becomes an input, a spare buffer the
-/// output, and what is left to do after the kernel is returned.
+/// If the task runs in place with a kernel that is not for that, the target becomes an input and a spare buffer the
+/// output; returns the work that remains after the kernel.
 fn rename<'r>(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -248,10 +248,10 @@ fn rename<'r>(
     Ok(Some(renamed))
 }
 
-/// What is left to do when a kernel has written to another buffer than its target's.
+/// The work that remains when a kernel has written to another buffer than its target's.
 enum Renamed<'r> {
-    /// The buffer takes the target's place.
+    /// The buffer replaces the target's.
     Array(&'r ArrayState),
-    /// Its elements go to the target, in a device's memory.
+    /// Its elements are copied to the target, in a device's memory.
     Copy { from: *mut u8, to: *mut u8, bytes: usize },
 }

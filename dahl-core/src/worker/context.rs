@@ -17,7 +17,7 @@ use crate::perf::ModelCache;
 use crate::task::{LifoSlot, Recycler};
 use crate::trace::TaskTimes;
 
-/// What a thread that runs tasks keeps from one to the next.
+/// The state that a thread keeps from one task to the next.
 pub(crate) struct WorkerContext {
     /// None for the host, when it helps.
     pub(super) worker: Option<usize>,
@@ -30,29 +30,29 @@ pub(crate) struct WorkerContext {
     pub(super) choices: ChoiceCache,
     pub(super) call_logs: CallLogCache,
     pub(crate) recycler: Recycler,
-    /// The task that it runs next, if it is a worker's.
+    /// The task that it runs next, for a worker.
     pub(super) lifo_slot: LifoSlot,
-    /// The memory that its kernels work in.
+    /// The memory node of its kernels.
     pub(super) node: usize,
     pub(super) memory: Arc<MemoryNode>,
-    /// The kind of worker that it belongs to.
+    /// The kind of the worker.
     pub(super) kind: Arc<str>,
-    /// Replicas that the running task uses, if they are in a device's memory.
+    /// Replicas that the running task uses in a device's memory.
     pub(super) pinned: Vec<Pin>,
-    /// When room that was made for the running task's buffers is free, if they are there.
+    /// When the memory of the running task's buffers becomes free, on a device.
     pub(super) room_ns: u64,
     /// Whether the thread is one of the runtime's pool.
     pub(super) is_in_pool: bool,
     /// Whether data were copied for the running task from another memory node.
     pub(super) transferred: bool,
-    /// How long the kernel of the running task ran, if it failed.
+    /// The duration of the running task's kernel, if it failed.
     pub(super) lost_ns: u64,
-    /// What a trace will say of the running task, if there is one.
+    /// The times of the running task for a trace, if there is one.
     pub(super) times: TaskTimes,
 }
 
-// SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has put others in their place,
-// and cut the rest off, before a kernel gets them.
+// SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has overwritten them, and
+// truncated the rest, before a kernel gets them.
 unsafe impl Send for WorkerContext {}
 
 impl WorkerContext {
@@ -119,7 +119,7 @@ pub(crate) struct Pin {
     pub(super) node: usize,
 }
 
-// SAFETY: the array stays until the task that uses it has been completed.
+// SAFETY: the array exists until the task that uses it has been completed.
 unsafe impl Send for Pin {}
 
 impl Pin {

@@ -18,7 +18,7 @@ use crate::statistics::Loss;
 use crate::task::{LifoSlot, ReadyTask, Step};
 use crate::trace::TaskTimes;
 
-/// Runs a task, and what must follow. Never panics, whatever the kernel does.
+/// Runs a task, with all consequences. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyTask) {
     let task = task.task();
     let codelet = task.desc().codelet();
@@ -31,7 +31,7 @@ pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyT
     complete(shared, context, task, outcome);
 }
 
-/// Runs what a task consists of. In a simulation it takes `simulated_ns`.
+/// Runs the action of a task. In a simulation its duration is `simulated_ns`.
 pub(super) fn run_task(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -87,12 +87,12 @@ fn measured(
     Ok(())
 }
 
-/// The time when a kernel begins. In a trace it is compared with what other threads do.
+/// The time when a kernel begins. A trace compares it with times of other threads.
 pub(super) fn begin_ns(shared: &Shared) -> u64 {
     if shared.recorder().is_some() { shared.clock().now_ns() } else { shared.clock().tick_ns() }
 }
 
-/// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
+/// Completes a task that has run: passes its failure to its outputs, and makes its successors ready.
 pub(super) fn complete(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -102,7 +102,8 @@ pub(super) fn complete(
     conclude::<false>(shared, context, task, outcome);
 }
 
-/// What follows when a task has run whose dependencies were released early, when it was issued: its arrays are out of its hands.
+/// Ends a task that has run whose dependencies were released early, when it was issued: it does not use its arrays any
+/// more.
 #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
 pub(super) fn end(
     shared: &Shared,
@@ -154,7 +155,7 @@ fn conclude<const LET_GO: bool>(
     let callback = unsafe { task.take_callback() };
     let location = task.desc().location();
     let WorkerContext { recycler, lifo_slot, .. } = context;
-    // Behind a callback no task waits that others could run.
+    // With a callback, ready tasks are pushed: none may wait in the slot that other workers could run.
     let (mut none, has_callback) = (LifoSlot::default(), callback.is_some());
     let lifo_slot = if has_callback { &mut none } else { lifo_slot };
     let mut step = Step::of_worker(shared, context.worker, recycler, lifo_slot);
@@ -187,7 +188,7 @@ fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
     }
 }
 
-/// Begins to bring everything home that the task reads, before anything is waited for.
+/// Starts fetching all inputs of the task home, before it waits for any of them.
 #[cold]
 fn fetch_async(task: &Submitted) {
     let reads = task.operands().filter(|access| access.reads());

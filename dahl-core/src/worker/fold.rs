@@ -10,10 +10,10 @@ use crate::graph::ArrayState;
 use crate::graph::Submitted;
 use crate::memory::HOME;
 
-/// The leaf that a contribution goes to. For the first one it holds the identity.
+/// The leaf of a contribution. For the first one it has the identity.
 ///
 /// # Errors
-/// The failure of an earlier contribution, or that the identity panicked.
+/// The failure of an earlier contribution, or a panic of the identity's expression.
 ///
 /// # Safety
 /// The task is ready and not completed.
@@ -31,7 +31,8 @@ pub(super) unsafe fn leaf(
     // SAFETY: as above.
     let pointer = unsafe { buffer.begin_leaf(node, requester) }?;
     let bytes = access.layout.len() * accumulator.element().size_bytes;
-    // SAFETY: as above; a leaf has at least so many initialised bytes, the array's own too (`ArrayState::is_like`).
+    // SAFETY: as above; a leaf has at least so many initialised bytes, also if it is the array itself
+    // (`ArrayState::is_like`).
     let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
     if let Err(error) = caught(|| accumulator.fill_identity(elements)) {
         if node != HOME {
@@ -42,7 +43,7 @@ pub(super) unsafe fn leaf(
     Ok(pointer)
 }
 
-/// On whose behalf the task fetches its buffers.
+/// The requester of the task's buffers.
 pub(super) fn requester(task: &TaskDesc) -> Requester {
     let name = task.codelet_if_any().map_or("", |codelet| codelet.name);
     Requester { name, location: task.location() }

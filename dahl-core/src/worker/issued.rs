@@ -9,7 +9,7 @@ use crate::machine::Speed;
 use crate::perf;
 use crate::trace::TaskTimes;
 
-/// What a task that has been issued came to; it is completed later.
+/// The result of a task that has been issued; it is completed later.
 pub(crate) struct Issued {
     result: Result<(), TaskError>,
     duration_ns: u64,
@@ -19,17 +19,17 @@ pub(crate) struct Issued {
 }
 
 impl Issued {
-    /// How long it takes, by the model of the machine; nothing if it was cancelled.
+    /// Its duration, by the model of the machine; 0 if it was cancelled.
     pub(crate) fn duration_ns(&self) -> u64 {
         self.duration_ns
     }
 
-    /// When its data are there.
+    /// When its data arrive.
     pub(crate) fn arrived_ns(&self) -> u64 {
         self.arrived_ns
     }
 
-    /// Says when it begins.
+    /// Sets when it begins.
     pub(crate) fn begin_at(&mut self, begin_ns: u64) {
         self.times.begin_ns = Some(begin_ns);
     }
@@ -39,13 +39,13 @@ impl Issued {
         matches!(self.result, Err(TaskError::NoRoom(_)))
     }
 
-    /// Lets go of the replicas that it was to use.
+    /// Unpins its replicas.
     pub(crate) fn let_go(self) {
         self.pinned.into_iter().for_each(Pin::let_go);
     }
 }
 
-/// Runs a task of a simulation: its kernel, not what follows. `failure` makes it fail instead.
+/// Runs a task of a simulation: its kernel, without the consequences. `failure` makes it fail instead.
 pub(crate) fn issue(
     shared: &Shared,
     context: &mut WorkerContext,
@@ -64,7 +64,7 @@ pub(crate) fn issue(
         Some(failure) => Err(TaskError::Failed(failure)),
         None => run_task(shared, context, task, codelet, Some(duration_ns)),
     };
-    // One that was cancelled takes no time; one that failed as injected keeps what it took.
+    // A cancelled task takes no time; one with an injected failure keeps its duration.
     let is_cancelled = matches!(result, Err(TaskError::Cancelled(_)));
     let duration_ns = if is_cancelled { 0 } else { duration_ns };
     let arrivals = task.accesses().filter_map(Access::state);

@@ -26,12 +26,12 @@ use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::ReadyTask;
 
-/// How long an idle worker looks for work before it sleeps: a little more than waking it up costs.
+/// How long an idle worker spins before it parks: a little more than the cost of waking it.
 const SPIN: Duration = Duration::from_micros(50);
-/// Looks between two readings of the time.
+/// Iterations between two readings of the time.
 const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
-/// The life of worker `worker`: until the runtime stops and nothing is left to do.
+/// The loop of worker `worker`: until the runtime stops and no task is left.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     let mut context = WorkerContext::new(Some(worker), format!("cpu {worker}"), shared.memory())
         .in_pool()
@@ -43,7 +43,7 @@ pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     shared.leave();
 }
 
-/// The next task; sleeps until there is one. Nothing when the runtime has stopped.
+/// The next task; parks until there is one. None when the runtime has stopped.
 fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<ReadyTask> {
     if let Some(task) = kept(shared, worker, context).or_else(|| shared.next_task(worker)) {
         return Some(task);
@@ -75,7 +75,7 @@ fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<R
         }
         if patience.is_over() {
             let helps = helpers.is_wanted();
-            // Since it has begun to look, or went to sleep.
+            // Since it started to spin, or parked.
             let before = std::mem::replace(&mut submitted, shared.submitted());
             let starves = submitted - before >= Flow::LEAST;
             let mut flow = Flow::new(shared);
@@ -113,7 +113,7 @@ fn swap_with_next(shared: &Shared, worker: usize, task: ReadyTask) -> ReadyTask 
     other
 }
 
-/// Whether tasks are submitted and completed, as a worker sees it that looks now and then.
+/// Whether tasks are submitted and completed at a steady rate, for a worker that checks periodically.
 struct Flow<'s> {
     shared: &'s Shared,
     submitted: u64,
@@ -121,14 +121,14 @@ struct Flow<'s> {
 }
 
 impl<'s> Flow<'s> {
-    /// So many from one look to the next are a flow.
+    /// The number of tasks between two checks that is a steady rate.
     const LEAST: u64 = 16;
 
     fn new(shared: &'s Shared) -> Self {
         Self { shared, submitted: shared.submitted(), completed: shared.completed() }
     }
 
-    /// Whether it has gone on since the last look.
+    /// Whether it has continued since the last check.
     fn goes_on(&mut self) -> bool {
         let before = std::mem::replace(self, Self::new(self.shared));
         let counts = [(self.submitted, before.submitted), (self.completed, before.completed)];

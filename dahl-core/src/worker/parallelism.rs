@@ -8,14 +8,14 @@ use crate::codelet::{Kernel, Views};
 use crate::engine::{HelperPool, Shared};
 use crate::sleep::Sleep;
 
-/// Who helps one call of a parallel kernel.
+/// The helpers of one call of a parallel kernel.
 #[derive(Clone, Copy)]
 pub(super) enum Parallelism<'s> {
-    /// No helpers: it makes no jobs, or only its worker's thread takes them.
+    /// None: it spawns no jobs, or only its worker's thread runs them.
     None,
     /// Idle workers.
     Idle(&'s HelperPool, &'s Sleep),
-    /// No helpers, on another thread than this, which is in no pool. By its parallel entry, if the flag says so.
+    /// None, on another thread than this one, which is in no pool. With its parallel entry, if the flag is set.
     Apart(&'s HelperPool, bool),
 }
 
@@ -43,11 +43,11 @@ impl<'s> Parallelism<'s> {
     }
 }
 
-/// Views on their way to another thread.
+/// Views that are passed to another thread.
 struct Lent<'l, 'v>(&'l mut Views<'v>);
 
-// SAFETY: this thread waits until the other one is done with the views, so they are used by one thread at a time; what
-// they lead to, elements, arguments and a task's accesses, is plain data that any thread may handle.
+// SAFETY: this thread waits until the other one has finished with the views, so one thread at a time uses them; what
+// they point to, elements, arguments and a task's accesses, is plain data that any thread may handle.
 unsafe impl Send for Lent<'_, '_> {}
 
 impl Lent<'_, '_> {

@@ -10,17 +10,17 @@ use crate::error::{Failure, Shortage};
 
 /// Why a task has no result.
 pub(super) enum TaskError {
-    /// One that it depends on failed.
+    /// A dependency failed.
     Cancelled(Arc<Failure>),
-    /// It failed itself: what happened.
+    /// It failed itself, with this message.
     Failed(String),
-    /// Its worker turned out to have no kernel that can run it: why.
+    /// Its worker has no kernel that can run it, for this reason.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
     )]
     Unable(String),
-    /// A memory that it needs cannot be had.
+    /// Memory that it needs cannot be allocated.
     NoRoom(Shortage),
 }
 
@@ -40,12 +40,12 @@ impl From<FetchError> for TaskError {
     }
 }
 
-/// Runs a kernel, or code of the user's like one; a panic is a failure.
+/// Runs a kernel, or other code of the user's; a panic is a failure.
 pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), TaskError> {
     catch_unwind(AssertUnwindSafe(|| as_kernel(kernel))).map_err(|panic| TaskError::Failed(message(panic)))
 }
 
-/// The text of what a kernel was stopped by, whose payload is dropped.
+/// The message of a kernel's panic, whose payload is dropped.
 fn message(panic: Box<dyn Any + Send>) -> String {
     let text = if let Some(text) = panic.downcast_ref::<&str>() {
         format!("panicked: {text}")
@@ -56,7 +56,7 @@ fn message(panic: Box<dyn Any + Send>) -> String {
     } else {
         "panicked: a value that is not text".to_owned()
     };
-    // The payload is the user's, and its drop may panic. So may that of the next payload, which is not tried.
+    // The payload is the user's, and its drop may panic. So may the drop of that panic's payload, which is leaked.
     if let Err(next) = catch_unwind(AssertUnwindSafe(|| as_kernel(|| drop(panic)))) {
         std::mem::forget(next);
     }

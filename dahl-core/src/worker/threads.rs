@@ -12,7 +12,7 @@ use crate::topology::bind_this_thread;
 
 /// The threads of a runtime, one for each worker.
 ///
-/// They are those of a rayon pool, and kernels that use rayon stay inside it: one thread a core. (Under the fuzzer
+/// They are the threads of a rayon pool, and kernels that use rayon stay in it: one thread per core. (Under the fuzzer
 /// they are its threads, and there is no pool.)
 pub(crate) struct Threads {
     #[cfg(not(dahl_fuzz))]
@@ -67,7 +67,7 @@ impl Threads {
         Ok(Self { handles: handles.map_err(|error| error.to_string())? })
     }
 
-    /// Lets the threads end once the workers have.
+    /// Lets the threads end once the workers have ended.
     pub(crate) fn let_go(&mut self) {
         #[cfg(not(dahl_fuzz))]
         drop(self.pool.take());
@@ -76,7 +76,7 @@ impl Threads {
     /// Waits for the threads to end.
     pub(crate) fn join(&mut self) {
         for thread in self.handles.drain(..) {
-            // A worker does not panic: kernels are caught. If it did, the rest still ends.
+            // A worker does not panic: panics of kernels are caught. If it did, the others would still end.
             let _ = thread.join();
         }
     }

@@ -11,15 +11,15 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::task::ReadyTask;
 
-/// Samples of one group on one kind of worker, at most.
+/// The most samples of one group on one kind of worker.
 pub(super) const SAMPLES: u32 = 16;
 
-/// Tasks of which it is not known how long they run on each kind of worker.
+/// Tasks whose duration is not known for each kind of worker.
 #[derive(Debug, Default)]
 pub(super) struct Explorer {
     groups: Vec<Group>,
     by_footprint: HashMap<u64, usize>,
-    /// Groups that have tasks, in the order in which they got their first.
+    /// Groups with tasks, in the order of their first task.
     active: Vec<usize>,
     waiting: usize,
 }
@@ -31,14 +31,14 @@ struct Group {
     kinds: Vec<Samples>,
 }
 
-/// How often a kind of worker was tried.
+/// The number of trials on a kind of worker.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     running: u32,
     taken: u32,
 }
 
-/// How long a task runs on each kind of worker.
+/// The predicted duration of a task on a kind of worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Estimate {
     /// Whether a worker of the kind can run it.
@@ -52,12 +52,12 @@ impl Estimate {
     }
 }
 
-/// What there is for a worker.
+/// What a worker gets.
 #[derive(Debug)]
 pub(super) enum Offer {
-    /// A task to be run now, and the group for which it is measured, if it is.
+    /// A task to run now, and the group that it is measured for, if any.
     Task(ReadyTask, Option<usize>),
-    /// A group that is known now.
+    /// A group whose durations are now known.
     Known(usize),
 }
 
@@ -66,7 +66,7 @@ impl Explorer {
         self.waiting
     }
 
-    /// Whether something is still to be learnt about tasks of a footprint.
+    /// Whether durations of tasks with a footprint are still unknown.
     pub(super) fn is_open(&self, footprint: u64, estimates: &[Estimate]) -> bool {
         let group = self.by_footprint.get(&footprint).map(|&group| &self.groups[group]);
         let taken = |kind: usize| group.map_or(0, |group| group.kinds[kind].taken);
@@ -87,9 +87,9 @@ impl Explorer {
         self.waiting += 1;
     }
 
-    /// Something for a worker of kind `kind`. `is_free` says whether a worker of a kind has nothing to do behind what
-    /// it runs; `estimate` writes into `estimates` what is known of a task; in the end it is what is known of the one
-    /// that was found.
+    /// Something for a worker of kind `kind`. `is_free` tells whether a worker of a kind has no task after the one that
+    /// it runs; `estimate` writes the predictions for a task into `estimates`, which finally has those of the returned
+    /// one.
     pub(super) fn pop(
         &mut self,
         kind: usize,
@@ -128,7 +128,7 @@ impl Explorer {
         None
     }
 
-    /// Takes a task out of a group.
+    /// Removes a task from a group.
     pub(super) fn remove(&mut self, group: usize) -> Option<ReadyTask> {
         let task = self.groups[group].tasks.pop_front()?;
         self.waiting -= 1;
@@ -138,7 +138,7 @@ impl Explorer {
         Some(task)
     }
 
-    /// Notes that a sample of a group has ended.
+    /// Records that a sample of a group has ended.
     pub(super) fn end(&mut self, group: usize, kind: usize) {
         self.groups[group].kinds[kind].running -= 1;
     }
@@ -152,8 +152,8 @@ impl Group {
             .any(|(estimate, kind)| estimate.is_unknown() && kind.taken < SAMPLES)
     }
 
-    /// Whether all of its tasks are for kinds that are to be tried, have been less often than kind `kind`, and have a
-    /// worker with nothing to do behind what it runs.
+    /// Whether all of its tasks are for kinds that still need trials, have had fewer than kind `kind`, and have a
+    /// worker without a task after the one that it runs.
     fn is_left_to_less_tried(
         &self,
         kind: usize,

@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use crate::access::AccessMode;
 use crate::description::ArrayId;
 
-/// Users of an array after which those are dropped that have completed.
+/// The number of users of an array above which completed ones are removed.
 const USERS: usize = 64;
 
 /// Tasks that have been submitted and not completed.
@@ -20,15 +20,15 @@ pub(super) struct Graph {
     /// The number of the first node.
     first: u64,
     nodes: VecDeque<Node>,
-    /// Nodes that are not in use: their lists are used again.
+    /// Unused nodes, kept for their lists' memory.
     spare: Vec<Node>,
-    /// Of the arrays that tasks use which are there.
+    /// The users of the arrays of these tasks.
     users: HashMap<ArrayId, Users>,
-    /// Those of other arrays: their lists are used again.
+    /// Unused ones, kept for their lists' memory.
     spare_users: Vec<Users>,
-    /// By footprint: the mean time of a task; nothing before it is known.
+    /// By footprint: the mean time of a task; none while it is unknown.
     means: HashMap<u64, Option<u64>>,
-    /// What has come since ranks were computed last.
+    /// The number of changes since ranks were last computed.
     news: usize,
 }
 
@@ -36,30 +36,30 @@ pub(super) struct Graph {
 struct Node {
     is_there: bool,
     footprint: u64,
-    /// What it depends on: tasks, and the mean times of transfers from them.
+    /// Its dependencies: tasks, and the mean times of transfers from them.
     before: Vec<(u64, u64)>,
-    /// What it uses.
+    /// The arrays that it uses.
     arrays: ArrayVec<ArrayId, 8>,
-    /// What else it uses.
+    /// Further arrays that it uses.
     more_arrays: Vec<ArrayId>,
-    /// The longest way after it.
+    /// The longest path after it.
     after_ns: u64,
     rank_ns: u64,
 }
 
-/// Who uses an array last.
+/// The last users of an array.
 #[derive(Debug, Default)]
 struct Users {
-    /// The last ones, which do not depend on each other.
+    /// The last ones, which are independent of each other.
     last: Vec<u64>,
     mode: Option<Sharing>,
     /// Those before them, and whether they changed the array.
     earlier: Vec<(u64, bool)>,
-    /// Accesses of tasks that have not completed.
+    /// The accesses of tasks that have not completed.
     pending: usize,
 }
 
-/// Which accesses do not depend on each other.
+/// Which accesses are independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sharing {
     Reading,
@@ -67,7 +67,7 @@ enum Sharing {
     Commuting,
 }
 
-/// An access, as the graph knows it.
+/// An access in the graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GraphAccess {
     pub(super) array: ArrayId,
@@ -77,7 +77,7 @@ pub(super) struct GraphAccess {
 }
 
 impl Graph {
-    /// Adds a task. What it depends on follows from the accesses of those before it.
+    /// Adds a task. Its dependencies follow from the accesses of earlier tasks.
     pub(super) fn add(&mut self, sequence: u64, footprint: u64, accesses: impl Iterator<Item = GraphAccess>) {
         if self.nodes.is_empty() {
             self.first = sequence;
@@ -103,7 +103,7 @@ impl Graph {
         self.news += 1;
     }
 
-    /// Notes how long tasks of a footprint run in the mean.
+    /// Records the mean duration of tasks with a footprint.
     pub(super) fn learn(&mut self, footprint: u64, mean_ns: u64) {
         let known = self.means.entry(footprint).or_default();
         if known.is_none() {
@@ -112,12 +112,12 @@ impl Graph {
         *known = Some(mean_ns);
     }
 
-    /// Whether it is known how long tasks of a footprint run.
+    /// Whether the duration of tasks with a footprint is known.
     pub(super) fn knows(&self, footprint: u64) -> bool {
         self.means.get(&footprint).is_some_and(Option::is_some)
     }
 
-    /// Takes out a task that has completed.
+    /// Removes a completed task.
     pub(super) fn remove(&mut self, sequence: u64) {
         let index = sequence.checked_sub(self.first).map(|index| index as usize);
         if let Some(node) = index.and_then(|index| self.nodes.get_mut(index)) {
@@ -125,7 +125,7 @@ impl Graph {
             for array in node.arrays.drain(..).chain(node.more_arrays.drain(..)) {
                 let Entry::Occupied(mut entry) = self.users.entry(array) else { continue };
                 entry.get_mut().pending -= 1;
-                // Ids of arrays are not used again.
+                // Ids of arrays are not reused.
                 if entry.get().pending == 0 {
                     self.spare_users.push(entry.remove().emptied());
                 }
@@ -137,14 +137,14 @@ impl Graph {
         }
     }
 
-    /// The rank of a task, in nanoseconds; 0 if it is not there.
+    /// The rank of a task, in nanoseconds; 0 if it is not in the graph.
     pub(super) fn rank_ns(&self, sequence: u64) -> u64 {
         let index = sequence.checked_sub(self.first).map(|index| index as usize);
         index.and_then(|index| self.nodes.get(index)).map_or(0, |node| node.rank_ns)
     }
 
-    /// Computes the ranks anew, if enough has come since they were computed last: an eighth of the tasks, so that the
-    /// cost for each task is bounded.
+    /// Recomputes the ranks if there were enough changes since the last time: an eighth of the tasks, so that the cost
+    /// per task is bounded.
     pub(super) fn update(&mut self) {
         if self.news == 0 || self.news < self.nodes.len() / 8 {
             return;
@@ -157,7 +157,7 @@ impl Graph {
                 continue;
             }
             let mean_ns = self.means.get(&node.footprint).copied().flatten().unwrap_or(0);
-            // Those of which nothing is known count a little: then longer ways are longer all the same.
+            // Tasks of unknown duration count a little, so that longer paths still have larger ranks.
             node.rank_ns = node.after_ns + mean_ns.max(1);
             let rank_ns = node.rank_ns;
             let before = std::mem::take(&mut node.before);
@@ -173,14 +173,14 @@ impl Graph {
 }
 
 impl Users {
-    /// Those of an array that nobody uses, with its lists.
+    /// The users of an unused array, with their lists' memory.
     fn emptied(mut self) -> Self {
         self.last.clear();
         self.earlier.clear();
         Self { mode: None, pending: 0, ..self }
     }
 
-    /// Adds a user, and to `before` what it depends on. Tasks before number `first` have completed.
+    /// Adds a user, and its dependencies to `before`. Tasks before number `first` have completed.
     fn add(&mut self, sequence: u64, first: u64, access: GraphAccess, before: &mut Vec<(u64, u64)>) {
         let mode = match access.mode {
             AccessMode::R => Some(Sharing::Reading),
@@ -194,7 +194,7 @@ impl Users {
             if self.mode != Some(Sharing::Reading) {
                 self.earlier.clear();
             }
-            // What readers read, whoever comes after them gets from the one who wrote it.
+            // A successor of readers gets the elements from the writer that they read from.
             let writes = self.mode != Some(Sharing::Reading);
             self.earlier.extend(self.last.drain(..).map(|user| (user, writes)));
             self.mode = mode;
@@ -228,7 +228,7 @@ mod tests {
         [18, 12, 20],
         [21, 7, 16],
     ];
-    /// The same figure: from a task to another, and how long the transfer takes.
+    /// The same figure: from one task to another, and the duration of the transfer.
     const EDGES: [(u64, u64, u64); 15] = [
         (1, 2, 18),
         (1, 3, 12),
@@ -292,7 +292,7 @@ mod tests {
         graph.learn(0, 10);
         graph.update();
         let ranks = |graph: &Graph| (0..8).map(|task| graph.rank_ns(task)).collect::<Vec<_>>();
-        // From a reader to a writer nothing is transferred.
+        // There is no transfer from a reader to a writer.
         assert_eq!(ranks(&graph), [10 + 1 + 10 + 32, 10 + 32, 10 + 32, 32, 21, 21, 10, 10]);
         for task in [0, 1, 2] {
             graph.remove(task);

@@ -30,7 +30,7 @@ impl Kinds {
         kinds
     }
 
-    /// How long a task runs on each kind.
+    /// The predicted duration of a task on each kind.
     pub(super) fn estimate(&self, task: &ReadyTask, estimates: &mut Vec<Estimate>) {
         estimates.clear();
         estimates.extend(self.members.iter().map(|members| {

@@ -20,21 +20,21 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 
-/// What a scheduler of this family goes by.
+/// The rules of a scheduler of this family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
-    /// Whether copies that a task needs count.
+    /// Whether transfers count.
     counts_transfers: bool,
     order: Order,
 }
 
-/// In which order a worker runs its tasks.
+/// The order in which a worker runs its tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// As they became ready.
+    /// The order in which they became ready.
     Ready,
-    /// By priority, then those first that lack fewest bytes.
+    /// By priority, and among equal ones by the fewest missing bytes.
     Priority,
     /// By upward rank.
     Rank,
@@ -47,20 +47,20 @@ impl Rule {
     pub(crate) const HEFT: Self = Self { name: "heft", counts_transfers: true, order: Order::Rank };
 }
 
-/// A scheduler that sends a task to the worker where it is expected to end first.
+/// A scheduler that places a task on the worker where its predicted end is earliest.
 #[derive(Debug)]
 pub(crate) struct DequeModel {
     rule: Rule,
     queues: Mutex<WorkerQueues>,
-    /// Of tasks that have been submitted; for upward ranks alone. It is locked after `queues`.
+    /// The submitted tasks; only for upward ranks. It is locked after `queues`.
     graph: Mutex<Graph>,
-    /// For each worker, the tasks that it may find: whoever looks in vain takes no lock.
+    /// For each worker, the number of tasks that it may get, so that a worker without tasks takes no lock.
     chances: Vec<AtomicUsize>,
     workers: Option<Workers>,
     transfer: MeanTransfer,
 }
 
-/// The mean over pairs of workers of the time of a transfer: a fixed time, and one for each byte.
+/// The mean transfer time over pairs of workers: a fixed time, and a time per byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct MeanTransfer {
     fixed_ns: f64,
@@ -110,7 +110,7 @@ impl DequeModel {
         self.workers.as_ref().map_or(0, |workers| workers.clock().now_ns())
     }
 
-    /// Places the tasks that wait for their ranks, largest first.
+    /// Places the tasks that wait for their ranks, the largest first.
     fn place_by_rank(&self, queues: &mut WorkerQueues, now_ns: u64) {
         let mut graph = self.graph();
         for task in queues.unranked().iter().filter(|task| !task.is_combination()) {
@@ -125,7 +125,7 @@ impl DequeModel {
         queues.place_by_rank(now_ns, |task| graph.rank_ns(task.sequence()));
     }
 
-    /// Lets go of the queues, and wakes whoever got a task.
+    /// Unlocks the queues, and wakes workers that got a task.
     fn publish(&self, mut queues: MutexGuard<'_, WorkerQueues>) {
         let common = queues.common();
         for (worker, chances) in self.chances.iter().enumerate() {
@@ -225,7 +225,7 @@ impl Scheduler for DequeModel {
     }
 }
 
-/// Notes the mean of what tasks of a footprint take, if anything is known.
+/// Records the mean duration of tasks with a footprint, if any is known.
 fn learn(graph: &mut Graph, footprint: u64, expected_ns: impl Iterator<Item = u64>) {
     let (count, sum) = expected_ns.fold((0, 0), |(count, sum), expected_ns| (count + 1, sum + expected_ns));
     if let Some(mean_ns) = u64::checked_div(sum, count) {

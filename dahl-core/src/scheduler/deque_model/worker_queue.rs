@@ -7,25 +7,25 @@ use crate::description::ArrayId;
 use crate::scheduler::sorted::{QueueKey, Sorted};
 use crate::task::ReadyTask;
 
-/// Tasks among which one is looked for whose arrays are there.
+/// The number of tasks among which one with the fewest missing bytes is chosen.
 const LOOK: usize = 64;
 
-/// The tasks of one worker: those that it has taken, in that order, and those that it will take.
+/// The tasks of one worker: those that it has taken, in that order, and those that are queued.
 #[derive(Debug)]
 pub(super) struct WorkerQueue {
     tasks: Sorted<Waiting>,
-    /// Sum of what the tasks in the queue are expected to take.
+    /// The sum of the predicted durations of queued tasks.
     queued_ns: u64,
     taken: VecDeque<Taken>,
-    /// When the first of those began, as far as is known.
+    /// When the first taken task began, as far as is known.
     begin_ns: u64,
-    /// Arrays that tasks in the queue read for which something is copied, each with how many do.
+    /// Arrays that are copied for queued tasks, with the number of these tasks.
     coming: HashMap<ArrayId, u32>,
-    /// Whether the worker has the copies for a task made while another one runs.
+    /// Whether the worker's transfers for a task overlap with the task before it.
     takes_ahead: bool,
 }
 
-/// A task in the queue.
+/// A queued task.
 #[derive(Debug)]
 struct Waiting {
     task: ReadyTask,
@@ -35,27 +35,27 @@ struct Waiting {
     brings: bool,
 }
 
-/// How long a task keeps a worker.
+/// The time for which a task occupies a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Its kernel.
+    /// The duration of its kernel.
     pub(super) run_ns: u64,
-    /// The copies that it needs.
+    /// The duration of its transfers.
     pub(super) transfer_ns: u64,
-    /// Both, as far as the worker has nothing else to do meanwhile.
+    /// Both, without the part that overlaps with the task before it.
     pub(super) total_ns: u64,
 }
 
-/// A task that the worker has taken and not ended.
+/// A task that the worker has taken and that has not ended.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) sequence: u64,
     pub(super) expected_ns: u64,
-    /// The number of the group for which it is measured.
+    /// The number of the group that it is measured for.
     pub(super) sample_of: Option<usize>,
 }
 
-/// Tasks for which a worker queue has room from the start: not for all in flight, whose number grows with that of the workers.
+/// The initial capacity of a worker queue: not for all tasks in flight, whose number grows with that of the workers.
 const RESERVED: usize = 1024;
 
 impl WorkerQueue {
@@ -74,15 +74,15 @@ impl WorkerQueue {
         self.tasks.len()
     }
 
-    /// Whether the worker has nothing to do behind what it has taken.
+    /// Whether the worker has no task after those that it has taken.
     pub(super) fn is_free_soon(&self) -> bool {
         self.tasks.len() == 0
     }
 
-    /// What a task at `place` would cost, and when it would end.
+    /// The cost of a task at `place`, and its end.
     ///
-    /// A device takes one task ahead: the copies begin when the task before it does. On the host they begin when it has
-    /// ended.
+    /// A device takes one task ahead: its transfers begin when the task before it does. On the host they begin when
+    /// that task has ended.
     pub(super) fn end_of(&self, now_ns: u64, place: QueueKey, run_ns: u64, transfer_ns: u64) -> (u64, Cost) {
         let (free_ns, last_ns) = self.free(now_ns, place);
         let request_ns = if self.takes_ahead { free_ns - last_ns } else { free_ns };
@@ -91,7 +91,7 @@ impl WorkerQueue {
         (end_ns, Cost { run_ns, transfer_ns, total_ns: end_ns - free_ns })
     }
 
-    /// When everything before `place` will have run, and how long the kernel of the last of it takes.
+    /// When all tasks before `place` will have run, and the duration of the last one's kernel.
     fn free(&self, now_ns: u64, place: QueueKey) -> (u64, u64) {
         let ahead = self.tasks.count_before(place);
         let queued_ns = if ahead == self.tasks.len() {
@@ -111,7 +111,7 @@ impl WorkerQueue {
         (free_ns, last_ns.min(free_ns - now_ns))
     }
 
-    /// Puts a task in its place.
+    /// Inserts a task by its key.
     pub(super) fn push(&mut self, place: QueueKey, task: ReadyTask, cost: Cost) {
         let brings = cost.transfer_ns > 0;
         if brings {
@@ -123,13 +123,13 @@ impl WorkerQueue {
         self.tasks.insert(place, Waiting { task, cost, place, brings });
     }
 
-    /// Whether an array will be there when the tasks in the queue have run.
+    /// Whether an array will be copied for the queued tasks.
     pub(super) fn brings(&self, array: ArrayId) -> bool {
         self.coming.contains_key(&array)
     }
 
-    /// The next task, what it costs, and the place that it had: the first one, or, `by_data`, of those of the first
-    /// one's rank the one that lacks fewest bytes.
+    /// The next task, its cost, and its key: the first one, or, with `by_data`, the one of the first one's rank with
+    /// the fewest missing bytes.
     pub(super) fn pop(&mut self, by_data: Option<usize>) -> Option<(ReadyTask, Cost, QueueKey)> {
         let missing = |worker| move |waiting: &Waiting| waiting.task.missing_bytes(worker);
         let index = match by_data {
@@ -144,7 +144,7 @@ impl WorkerQueue {
         Some((task, cost, place))
     }
 
-    /// Counts one task less that brings an array.
+    /// Decrements the number of tasks that an array is copied for.
     fn forget_coming(&mut self, array: ArrayId) {
         if let Some(count) = self.coming.get_mut(&array) {
             *count -= 1;
@@ -154,7 +154,7 @@ impl WorkerQueue {
         }
     }
 
-    /// Notes that the worker has taken a task.
+    /// Records that the worker has taken a task.
     pub(super) fn take(&mut self, now_ns: u64, taken: Taken) {
         if self.taken.is_empty() {
             self.begin_ns = now_ns;
@@ -162,7 +162,7 @@ impl WorkerQueue {
         self.taken.push_back(taken);
     }
 
-    /// Notes that a task has ended; nothing if the worker had not taken it.
+    /// Records that a task has ended; none if the worker had not taken it.
     pub(super) fn end(&mut self, now_ns: u64, sequence: u64) -> Option<Taken> {
         let index = self.taken.iter().position(|taken| taken.sequence == sequence)?;
         if index == 0 {
@@ -171,7 +171,7 @@ impl WorkerQueue {
         self.taken.remove(index)
     }
 
-    /// Sets what the tasks that were taken to be measured for group `group` are expected to take.
+    /// Sets the predicted duration of the taken tasks that are measured for group `group`.
     pub(super) fn expect(&mut self, group: usize, expected_ns: u64) {
         for taken in self.taken.iter_mut().filter(|taken| taken.sample_of == Some(group)) {
             taken.expected_ns = expected_ns;

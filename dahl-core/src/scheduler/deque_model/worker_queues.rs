@@ -9,7 +9,7 @@ use crate::scheduler::sorted::QueueKey;
 use crate::scheduler::{Workers, suits};
 use crate::task::ReadyTask;
 
-/// What a task counts as of which nothing is known, before anything is, in nanoseconds.
+/// The assumed duration of a task before any duration is known, in nanoseconds.
 const UNKNOWN_NS: u64 = 1000;
 
 /// The queues of all workers, and tasks that are in none of them yet.
@@ -25,15 +25,15 @@ pub(super) struct WorkerQueues {
     /// Tasks that wait for their ranks.
     unranked: Vec<ReadyTask>,
     estimates: Vec<Estimate>,
-    /// What a task takes in the mean.
+    /// The mean duration of a task.
     typical_ns: u64,
-    /// Tasks placed so far.
+    /// The number of tasks placed so far.
     placed: u64,
     served: Served,
     tasks: usize,
 }
 
-/// Workers that have got something to do.
+/// The workers that got a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Served {
     workers: u64,
@@ -46,7 +46,7 @@ pub(super) struct Served {
 pub(super) enum Popped {
     Task(ReadyTask),
     Nothing,
-    /// Tasks wait for their ranks first.
+    /// Tasks must be ranked first.
     Unranked,
 }
 
@@ -58,17 +58,17 @@ impl Served {
         }
     }
 
-    /// Those who alone get something.
+    /// The workers that got tasks of their own.
     pub(super) fn workers(self) -> impl Iterator<Item = usize> {
         (0..64).filter(move |worker| self.workers >> worker & 1 == 1)
     }
 
-    /// Whether it is there for whoever comes.
+    /// Whether any worker may get a task.
     pub(super) fn is_for_any(self) -> bool {
         self.any
     }
 
-    /// Whether all must look.
+    /// Whether all workers must look.
     pub(super) fn is_for_all(self) -> bool {
         self.all
     }
@@ -100,22 +100,22 @@ impl WorkerQueues {
         self.kinds = Kinds::new(workers);
     }
 
-    /// How many tasks wait for a worker.
+    /// The number of tasks queued for a worker.
     pub(super) fn count(&self, worker: usize) -> usize {
         self.queues[worker].len()
     }
 
-    /// How many tasks wait that are in no queue.
+    /// The number of waiting tasks in no queue.
     pub(super) fn common(&self) -> usize {
         self.explorer.waiting() + self.unranked.len()
     }
 
-    /// Who has got something since this was asked last.
+    /// The workers that got tasks since the last call.
     pub(super) fn take_served(&mut self) -> Served {
         std::mem::take(&mut self.served)
     }
 
-    /// Keeps a task until somebody needs one.
+    /// Keeps a task until a worker needs one.
     pub(super) fn wait_for_rank(&mut self, task: ReadyTask) {
         self.unranked.push(task);
         self.served.any = true;
@@ -126,11 +126,11 @@ impl WorkerQueues {
         &self.unranked
     }
 
-    /// Places the tasks that wait for their ranks, largest first.
+    /// Places the tasks that wait for their ranks, the largest first.
     pub(super) fn place_by_rank(&mut self, now_ns: u64, rank_ns: impl Fn(&ReadyTask) -> u64) {
         let mut unranked = std::mem::take(&mut self.unranked);
         let rank = |task: &ReadyTask| if task.is_combination() { i64::MAX } else { rank_ns(task) as i64 };
-        // The last one is taken out first.
+        // The last one is removed first.
         unranked.sort_unstable_by_key(|task| (rank(task), std::cmp::Reverse(task.sequence())));
         while let Some(task) = unranked.pop() {
             let rank = rank(&task);
@@ -153,7 +153,7 @@ impl WorkerQueues {
         }
     }
 
-    /// Places a task, or keeps it for whoever can measure it.
+    /// Places a task, or keeps it for a worker that can measure it.
     fn place_or_explore(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
         self.kinds.estimate(&task, &mut self.estimates);
         if self.estimates.iter().any(Estimate::is_unknown) {
@@ -167,7 +167,7 @@ impl WorkerQueues {
         self.place(task, rank, now_ns);
     }
 
-    /// Puts a task into the queue where it will end first; `estimates` are the task's.
+    /// Adds a task to the queue where it will end first; `estimates` are those of the task.
     fn place(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
         let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
         self.placed += 1;
@@ -189,7 +189,7 @@ impl WorkerQueues {
         self.served.add(worker);
     }
 
-    /// How long the copies take that a task needs on a worker, but for those that others bring there.
+    /// The duration of the transfers that a task needs on a worker, except for those that queued tasks already need.
     fn transfer_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
         if !self.rule.counts_transfers {
             return 0;
@@ -202,9 +202,9 @@ impl WorkerQueues {
         task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
     }
 
-    /// How long the copies take that are needed later because a task runs on a worker. What it writes without having read
-    /// anything is wanted where it was, and whoever wants it there waits for the copy: it counts twice, as if it came and
-    /// went.
+    /// The duration of later transfers that follow from running a task on a worker. The output of a task without inputs
+    /// is needed at its previous location, and a task there waits for the transfer: it counts twice, as if it went
+    /// there and back.
     fn later_ns(&self, task: &ReadyTask, worker: usize, transfer_ns: u64, fastest: Option<usize>) -> u64 {
         if !self.rule.counts_transfers {
             return 0;
@@ -217,8 +217,8 @@ impl WorkerQueues {
         }
     }
 
-    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from. As
-    /// likely as not what goes with it is still there, so half of this counts.
+    /// The duration of transfers of a task's outputs from a worker back to where most of its missing inputs come from.
+    /// About every second time the related data are still there, so half of it counts.
     fn following_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
         let node = self.nodes[worker];
         let Some((_, from, _)) = task.missing(node).max_by_key(|&(.., bytes)| bytes) else { return 0 };
@@ -226,10 +226,11 @@ impl WorkerQueues {
         made.map(|array| self.between_ns(node, from, array.bytes)).sum()
     }
 
-    /// How long the copies take of what a task makes anew on a worker, and of what it changes that the fastest worker
-    /// for it has at hand, to that one: most likely what follows runs there. Without it a chain of tasks that begins
-    /// with data on the slower worker would stay there, since each of them alone takes less time than its data would on
-    /// their way. What it changes that the fastest does not have is where it is already.
+    /// The duration of transfers from a worker to the fastest worker for the task: of its outputs, and of what it
+    /// changes that the fastest worker already has. The following tasks probably run there. Without this term, a chain
+    /// of tasks that begins with data on a slower worker would stay there, since each task alone takes less time than a
+    /// transfer of its data. What it changes that the fastest worker does not have does not count, since it must be
+    /// transferred anyway.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
@@ -237,7 +238,7 @@ impl WorkerQueues {
         leaving.map(|bytes| self.between_ns(from, to, bytes)).sum()
     }
 
-    /// How long a copy takes from one memory node to another.
+    /// The duration of a transfer from one memory node to another.
     fn between_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
         self.workers.as_ref().map_or(0, |workers| workers.transfer_ns(from, to, bytes))
     }
@@ -277,7 +278,7 @@ impl WorkerQueues {
         }
     }
 
-    /// A task from a worker's own queue. What it cannot run any more is placed anew.
+    /// A task from a worker's own queue. Tasks that it cannot run any more are placed again.
     fn pop_own(&mut self, worker: usize, now_ns: u64) -> Option<ReadyTask> {
         let by_data = (self.rule.order == Order::Priority).then_some(worker);
         loop {
@@ -291,7 +292,7 @@ impl WorkerQueues {
         }
     }
 
-    /// Places the tasks of a group of which all is known now; `estimates` are of its tasks.
+    /// Places the tasks of a group whose durations are now known; `estimates` are those of its tasks.
     fn close(&mut self, group: usize, now_ns: u64) {
         for (queue, &kind) in self.queues.iter_mut().zip(&self.kinds.of) {
             queue.expect(group, self.estimates[kind].expected_ns.unwrap_or(self.typical_ns));
@@ -306,7 +307,7 @@ impl WorkerQueues {
         }
     }
 
-    /// Notes that a task has ended.
+    /// Records that a task has ended.
     pub(super) fn end(&mut self, sequence: u64, worker: Option<usize>, now_ns: u64) {
         // A task that a device could not run has ended on another worker than the one that took it.
         let mut likely = worker.into_iter().chain(0..self.queues.len());

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::sync::{Mutex, MutexGuard};
 
-/// Divergences that are printed and kept, at most.
+/// The most divergences that are printed and kept.
 const SHOWN: usize = 8;
 
-/// Where a plan and the run that should follow it differ. Each is printed once; of many, the first ones.
+/// The divergences of a run from its plan. Each is printed once; if there are many, only the first ones.
 #[derive(Debug)]
 pub(crate) struct PlanDivergences {
     path: PathBuf,
@@ -29,7 +29,7 @@ impl PlanDivergences {
         self.noted.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Notes one: the line of the plan, if there is one, and what is wrong.
+    /// Records one: the line of the plan, if any, and a description.
     pub(super) fn note(&self, line: Option<usize>, fact: &str) {
         let mut noted = self.noted();
         noted.count += 1;

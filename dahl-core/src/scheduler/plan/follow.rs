@@ -12,13 +12,13 @@ use crate::task::ReadyTask;
 
 /// Follows a plan: each worker runs its tasks, in the plan's order.
 ///
-/// A task that does not fit the plan is placed by `dmda`, and the difference is noted. When nothing runs and no worker's
-/// next task is ready, the plan's order cannot be kept: then a worker takes the first of its tasks that is.
+/// `dmda` places a task that does not match the plan, and the divergence is recorded. If nothing runs and no worker's
+/// next task is ready, the plan's order is impossible: a worker then takes its first ready task.
 #[derive(Debug)]
 pub(crate) struct Static {
     plan: Plan,
     divergences: Arc<PlanDivergences>,
-    /// The place in the plan of each task.
+    /// The index of each task in the plan.
     places: HashMap<u64, usize>,
     state: Mutex<State>,
     others: DequeModel,
@@ -27,13 +27,14 @@ pub(crate) struct Static {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What each worker has still to run: places in the plan.
+    /// The remaining tasks of each worker: indices in the plan.
     left: Vec<VecDeque<usize>>,
-    /// Tasks that are ready, by their places.
+    /// Ready tasks, by their indices.
     ready: HashMap<usize, ReadyTask>,
-    /// The numbers of those that have been taken and not ended.
+    /// The numbers of the tasks that have been taken and have not ended.
     running: Vec<u64>,
-    /// For each worker, whether a task of its own has ended and it has not asked since: more may become ready.
+    /// For each worker, whether one of its tasks has ended and it has not asked for another since: more tasks may
+    /// become ready.
     settling: Vec<bool>,
 }
 
@@ -61,7 +62,7 @@ impl Static {
         }
     }
 
-    /// The place of a task in the plan; or why it has none there.
+    /// The index of a task in the plan; or why it has none.
     fn place_of(&self, task: &ReadyTask) -> Result<usize, (Option<usize>, String)> {
         let (sequence, codelet) = (task.sequence(), task.codelet());
         let Some(&place) = self.places.get(&sequence) else {
@@ -115,18 +116,18 @@ impl Static {
 }
 
 impl State {
-    /// Whether nothing goes on, and no worker's next task is ready.
+    /// Whether nothing runs, and no worker's next task is ready.
     fn is_stuck(&self, plan: &Plan) -> bool {
         let is_next = |&place: &usize| self.left[plan.tasks[place].worker].front() == Some(&place);
         self.running.is_empty() && !self.settling.contains(&true) && !self.ready.keys().any(is_next)
     }
 
-    /// The first task of a worker that is ready.
+    /// The first ready task of a worker.
     fn first_ready(&self, worker: usize) -> Option<usize> {
         self.left[worker].iter().copied().find(|place| self.ready.contains_key(place))
     }
 
-    /// The workers that have a task which is ready.
+    /// The workers with a ready task.
     fn with_ready(&self, plan: &Plan) -> Vec<usize> {
         self.ready.keys().map(|&place| plan.tasks[place].worker).collect()
     }
@@ -163,13 +164,13 @@ impl Scheduler for Static {
             }
             Err((line, fact)) => {
                 self.divergences.note(line, &fact);
-                // Its line must hold nobody up.
+                // Its line must not block other tasks.
                 if let Some(&place) = self.places.get(&task.sequence()) {
                     let mut state = self.state();
                     state.left.iter_mut().for_each(|left| left.retain(|&left| left != place));
                     let workers = state.left.len();
                     drop(state);
-                    // What it held up may be ready, and its worker may sleep.
+                    // The task that it blocked may be ready, and its worker may be parked.
                     let planned = self.plan.tasks[place].worker;
                     if planned < workers {
                         self.wake(planned);

@@ -27,7 +27,7 @@ pub(crate) use recording::{Recorded, Recording};
 /// The first line of a plan.
 const TITLE: &str = "dahl plan 1";
 
-/// Which worker runs which task, in which order.
+/// The worker of each task, and the order of each worker's tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     workers: Vec<PlannedWorker>,
@@ -51,7 +51,7 @@ struct PlannedTask {
 }
 
 impl Plan {
-    /// The plan in a file; or what is wrong with it, and in which line.
+    /// The plan in a file; or an error with its line.
     pub(crate) fn from_file(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         Self::parse(&text)

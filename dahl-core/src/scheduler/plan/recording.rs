@@ -12,7 +12,7 @@ use crate::scheduler::{Scheduler, Workers};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 
-/// Who has run which task, in the order in which they ended.
+/// The worker of each task, in the order in which they ended.
 #[derive(Debug)]
 pub(crate) struct Recording {
     path: PathBuf,
@@ -26,7 +26,7 @@ struct State {
     tasks: Vec<(u64, &'static str, usize)>,
 }
 
-/// A scheduler whose placement is recorded. It gives nothing to the submitting thread, which is no worker.
+/// A scheduler whose placement is recorded. It gives no tasks to the submitting thread, which is not a worker.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     scheduler: Box<dyn Scheduler>,
@@ -34,10 +34,10 @@ pub(crate) struct Recorded {
 }
 
 impl Recording {
-    /// One that will be written to a file.
+    /// A recording that will be written to a file.
     ///
     /// # Errors
-    /// If there can be no file at that place.
+    /// If the file cannot be created.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         Target::find(path)?.try_out()?;
         // The program may change its working directory.

@@ -14,32 +14,33 @@ use crate::cuda::{
 };
 use crate::graph::Submitted;
 
-/// Of a device's limit, what a library's workspace may take.
+/// The fraction of a device's limit that a library's workspace may take.
 const PART_OF_LIMIT: usize = 16;
-/// The least that cuBLAS can do with.
+/// The least that cuBLAS needs.
 const LEAST_BYTES: usize = 64 << 10;
-/// The most that a convolution's algorithm may take besides: of a number of its own, so that which one is taken does not depend on
-/// how much of a large device was free when the runtime was built.
+/// The most that a convolution's algorithm may take in addition: a fixed number, so that the choice of an algorithm
+/// does not depend on how much memory of a large device was free when the runtime was built.
 const MOST_BYTES: usize = 1 << 30;
 
-/// The handles of libraries that a device's worker has, each made when it is first wanted.
+/// The library handles of a device's worker, each created when it is first needed.
 #[derive(Debug, Default)]
 pub(super) struct Libraries {
     cublas: Option<Cublas>,
     cudnn: Option<Cudnn>,
 }
 
-/// What a call is lent.
+/// The state that a call borrows.
 struct Loan<'w, 's, 'r> {
     worker: &'w Worker<'s>,
     libraries: &'w mut Libraries,
     task: &'r Submitted,
-    /// Memory of the task's own.
+    /// The task's own memory.
     own: &'w mut Vec<Allocation>,
 }
 
 impl Worker<'_> {
-    /// Runs a kernel that calls a library: its work is in the compute stream. If the library cannot do this, nothing is there.
+    /// Runs a kernel that calls a library, which puts its work into the compute stream. If the library does not support
+    /// the call, the stream is unchanged.
     pub(super) fn call(
         &mut self,
         kernel: &'static Kernel,
@@ -48,7 +49,7 @@ impl Worker<'_> {
     ) -> Result<Issued, TaskError> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
         let mut libraries = std::mem::take(&mut self.libraries);
-        // The handle is made before the time is taken.
+        // The handle is created before the time is taken.
         let ready = match kernel.library() {
             Some(CudaLibrary::Cublas) => libraries.cublas(self, task.desc().location()).map(drop),
             Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
@@ -98,19 +99,19 @@ impl Libraries {
     }
 }
 
-/// What a library's workspace may take.
+/// The most bytes of a library's workspace.
 fn most_bytes(worker: &Worker<'_>) -> usize {
     worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT)
 }
 
-/// The handle of a library, which is made if there is none. Where it cannot be, the device does without from now on.
+/// The handle of a library; creates it if necessary. If that fails, the device does without the library from now on.
 fn made<'h, H>(
     handle: &'h mut Option<H>,
     worker: &Worker<'_>,
     library: CudaLibrary,
     make: impl FnOnce() -> Result<H, CudaCallError>,
 ) -> Result<&'h mut H, CudaCallError> {
-    // That there is none is no failure of the task.
+    // A missing library is not a failure of the task.
     let unsupported = |reason: String| Err(CudaCallError::Unsupported(reason));
     match handle {
         Some(handle) => Ok(handle),
@@ -148,8 +149,8 @@ impl Lender for Loan<'_, '_, '_> {
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError> {
         let cublas = self.libraries.cublas(self.worker, self.task.desc().location())?;
-        // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
-        // are stamped with an event behind this before anybody else is let at them (D2).
+        // SAFETY: the matrices are views of the task's operands, which the compute stream entered when they were
+        // fetched; they are stamped with a later event before any other use (D2).
         unsafe { cublas.gemm(gemm) }
     }
 

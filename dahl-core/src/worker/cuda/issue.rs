@@ -14,19 +14,19 @@ use crate::graph::Submitted;
 use crate::perf;
 use crate::trace::TaskTimes;
 
-/// How often a task's kernel must have been measured for its footprint before it is launched together with others.
+/// How often a task's kernel must have been measured for its footprint before it may be batched with others.
 const MEASURED: u64 = 4;
 
-/// What a task is launched with.
+/// The data of a task's launch.
 struct Launch {
     parameters: Parameters,
     launches: Vec<(Function, CudaLaunch)>,
-    /// Of a kernel that takes a `Task`: where it says that it failed.
+    /// For a kernel that takes a `Task`: the word in which it reports a failure.
     verdict: Option<Pinned>,
 }
 
 impl Worker<'_> {
-    /// Gives a task to the device's streams.
+    /// Puts a task into the device's streams.
     pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, TaskError> {
         let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
@@ -34,7 +34,7 @@ impl Worker<'_> {
         let mut circumstances = self.circumstances(task);
         let choice = self.choose(codelet, task);
         let issued = self.issue_by(choice.as_ref(), task, codelet, &mut circumstances);
-        // What is not measured as what was chosen ends the trial that it may have been.
+        // A run that is not measured as the chosen candidate ends the trial that it may have been.
         let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
         let is_it = |choice: &Selection| Some(choice.kernel.name()) == chosen;
         let (choice, other) = match choice {
@@ -46,18 +46,19 @@ impl Worker<'_> {
         Ok(Underway::new(task, issued, end, choice, self.context.times, circumstances))
     }
 
-    /// Whether a task's launches may be batched, to be issued with others as a graph: then nobody measures it alone.
+    /// Whether a task's launches may be batched, to be issued with others as a graph: then its own duration is not
+    /// measured.
     fn may_wait(&self, kernel: &'static str, choice: Option<&Selection>, task: &Submitted) -> bool {
         let codelet = task.desc().codelet();
         let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
-        // What such a kernel says is waited for.
+        // The result of such a kernel is waited for.
         let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
         let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Selection::is_trial);
         let measured = || self.context.models.measured(&self.context.kind, codelet, kernel, task.desc());
         self.device.batches_launches() && !has_verdict && !is_looked_at && measured() >= MEASURED
     }
 
-    /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
+    /// The codelet's kernel for the device that runs the task; none if it must run none of them.
     fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Selection> {
         let (shared, device) = (self.shared, self.device);
         let target = RunTarget { kind: &self.context.kind, idle: 0, has_team: false, cuda: Some(device) };
@@ -65,8 +66,8 @@ impl Worker<'_> {
         has_choice.then(|| self.context.choices.select(shared.choices(), target, codelet, task.desc()))
     }
 
-    /// Gives a task to the streams by the kernel of `choice`; by the codelet's own where a library cannot do it. What was issued, and
-    /// an event behind it.
+    /// Issues a task with the kernel of `choice`, or with the codelet's own if a library does not support it. Returns
+    /// what was issued, and an event after it.
     fn issue_by(
         &mut self,
         choice: Option<&Selection>,
@@ -82,13 +83,13 @@ impl Worker<'_> {
         let kernel: Option<&'static Kernel> = choice.map(|choice| choice.kernel);
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             self.note(kernel.name(), codelet, task);
-            // The library gives its work to the stream itself.
+            // The library puts its work into the stream itself.
             let issued_before = self.device.issue();
             self.expect(issued_before)?;
             let may_launch = codelet.cuda.is_some() && task.desc().kernel().is_none();
             issued = match self.call(kernel, &mut operands, task) {
                 Err(TaskError::Unable(_)) if may_launch => None,
-                // The submitter wanted this kernel and no other.
+                // The submitter named this kernel.
                 Err(TaskError::Unable(reason)) if task.desc().kernel().is_some() => {
                     return Err(TaskError::Failed(reason));
                 }
@@ -107,7 +108,7 @@ impl Worker<'_> {
                 self.expect(launched)
             }
         };
-        // Whatever is in the stream: what comes after waits for it.
+        // Whatever is in the stream: later uses wait for it.
         let end = self.device.compute_event();
         if let Ok(end) = &end {
             operands.stamp(end);
@@ -115,14 +116,14 @@ impl Worker<'_> {
         match end {
             Ok(end) => Ok((issued?, end)),
             Err(error) => {
-                // Nobody else can wait for what is in the stream, and uses memory that goes with the task.
+                // Nothing else waits for what is in the stream, which uses memory that is freed with the task.
                 self.device.drain();
                 self.expect(Err(error))
             }
         }
     }
 
-    /// Notes which kernel is about to run.
+    /// Records which kernel is about to run.
     fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, task: &Submitted) {
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         if self.shared.recorder().is_some() {
@@ -140,7 +141,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Turns an error of the driver into a failure of the task; if it means that the device is lost, all hear of it.
+    /// Converts an error of the driver to a failure of the task; if it means that the device is lost, marks it as lost.
     pub(super) fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, TaskError> {
         result.map_err(|error| {
             if error.is_loss() {
@@ -209,7 +210,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream, which may batch them if they `may_wait`.
+    /// Puts the launches into the compute stream, which may batch them if they `may_wait`.
     fn launch(&self, kernel: &'static str, launch: Launch, may_wait: bool) -> Result<Issued, CudaError> {
         let Launch { parameters, launches, verdict } = launch;
         match self.give(&parameters, &launches, may_wait) {
@@ -221,7 +222,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream; an event from which on their time counts.
+    /// Puts the launches into the compute stream. Returns an event before them, for their duration.
     fn give(
         &self,
         parameters: &Parameters,
@@ -231,14 +232,14 @@ impl Worker<'_> {
         if !may_wait {
             self.device.issue()?;
         }
-        // Nobody knows yet where the batch begins.
+        // The beginning of the batch is not known yet.
         let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
         for (function, launch) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
-            // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
-            // entered when it was fetched, and that is stamped with an event behind this launch before anybody else is let
-            // at it: the task holds its accesses until they are released early, which comes after (D2). The word of the verdict goes
-            // back when an event behind this launch has passed, or never (D4).
+            // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands are in memory that was
+            // entered when it was fetched, and that is stamped with a later event before any other use: the task holds
+            // its accesses until they are released early, which comes later (D2). The word of the verdict is returned
+            // when an event after this launch has passed, or never (D4).
             unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }
         begin.map_or_else(|| self.device.compute_event(), Ok)

@@ -32,23 +32,23 @@ use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Step};
 
-/// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not
-/// wait for the host, few enough that what is taken could not have been done elsewhere sooner.
+/// Tasks, or batches of tasks, that are issued and have not ended: enough that the device need not wait for the host,
+/// few enough that taken tasks could not have run elsewhere sooner.
 const AHEAD: usize = 4;
-/// Of tasks alone there may be as many as take so long, if that is more: behind a long one the host then has the time to
-/// issue several that are shorter than it takes to issue them.
+/// As many unbatched tasks may be issued as take this time, if that is more: during a long one the host can issue
+/// several that are shorter than their own issue.
 const AHEAD_NS: u64 = 500_000;
 /// The most tasks that are issued and not ended.
 const MOST_AHEAD: usize = 16;
-/// How long a worker looks whether there is a task before it sleeps.
+/// How long a worker spins before it parks.
 const SPIN: Duration = Duration::from_micros(50);
-/// How long it looks while its device works: who waits for what that computes hears of it without the time that it takes
-/// to wake up.
+/// How long it spins while its device works, so that threads that wait for a result are woken without the worker's own
+/// wake-up time.
 const SPIN_BUSY: Duration = Duration::from_millis(1);
-/// How long it sleeps between two looks while its device works.
+/// The period of its parks while its device works.
 const PARK_TIMEOUT: Duration = Duration::from_micros(50);
 
-/// After how many tasks a worker that does not rest counts the transfers that have ended.
+/// After how many tasks a busy worker counts the transfers that have ended.
 const COUNT_EVERY: u32 = 64;
 
 /// Starts a thread for each CUDA device.
@@ -62,7 +62,7 @@ pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
     (0..count).map(start).collect()
 }
 
-/// The life of a device's worker: until the runtime stops and nothing is left to do.
+/// The loop of a device's worker: until the runtime stops and no task is left.
 fn run(shared: &Arc<Shared>, device: usize) {
     let mut worker = Worker::new(shared, device);
     shared.counters().begin(worker.number, shared.clock());
@@ -74,7 +74,7 @@ fn run(shared: &Arc<Shared>, device: usize) {
 /// The worker of a CUDA device.
 struct Worker<'s> {
     shared: &'s Shared,
-    /// Among all workers.
+    /// Its number among all workers.
     number: usize,
     memory: &'s DeviceMemory,
     device: &'s Arc<CudaDevice>,
@@ -83,14 +83,14 @@ struct Worker<'s> {
     underway: VecDeque<Underway>,
     /// When the last one ended.
     ended_ns: u64,
-    /// How long tasks took lately, about.
+    /// The approximate mean duration of recent tasks.
     mean_ns: u64,
-    /// Tasks that have ended since its transfers were counted.
+    /// Tasks that have ended since transfers were last counted.
     uncounted: u32,
     patience: Patience,
-    /// What profilers are told.
+    /// Names for profilers.
     names: Names,
-    /// What its kernels have called so far.
+    /// The libraries that its kernels have called.
     libraries: Libraries,
 }
 
@@ -121,7 +121,7 @@ impl<'s> Worker<'s> {
         devices(self.shared).is_lost(self.device.index())
     }
 
-    /// Does the next thing. False when there is nothing left to do.
+    /// Does one step. False if nothing is left to do.
     fn step(&mut self) -> bool {
         if self.end_tasks() {
             self.look_on();
@@ -142,8 +142,8 @@ impl<'s> Worker<'s> {
         self.sleep()
     }
 
-    /// Whether it may take another task: there are few enough underway, where those that are launched together are one, and may
-    /// get more as long as they are batched.
+    /// Whether it may take another task: few enough are in flight, where a batch counts as one, and may grow until it
+    /// is issued.
     fn has_room(&self) -> bool {
         let Some(last) = self.underway.back() else { return true };
         let next = self.underway.iter().skip(1);
@@ -155,15 +155,15 @@ impl<'s> Worker<'s> {
         groups < AHEAD.max(short)
     }
 
-    /// Gives the driver the compute stream's batch: there is no task to be added.
+    /// Issues the compute stream's batch: there is no task to be added.
     fn issue_all(&self) {
         if self.underway.back().is_some_and(Underway::is_batched) {
-            // If that fails, the tasks' events say so.
+            // An error is reported by the tasks' events.
             let _ = self.device.issue();
         }
     }
 
-    /// Sleeps until there is a task, or while the device works. False if the runtime has stopped.
+    /// Parks until there is a task, or for a period while the device works. False if the runtime has stopped.
     fn sleep(&mut self) -> bool {
         let (shared, number) = (self.shared, self.number);
         let is_busy = !self.underway.is_empty();
@@ -180,7 +180,7 @@ impl<'s> Worker<'s> {
         let _waits = (!is_busy).then(|| shared.counters().wait(number, shared.clock()));
         let park = if is_busy { Park::AtMost(PARK_TIMEOUT) } else { Park::Untimed };
         let task = shared.sleep().sleep(number, look, stopped, park);
-        // While its device works on, it only looks between two parks.
+        // While its device works, it only looks once between two parks.
         if !is_busy || task.is_some() {
             self.look_on();
         }
@@ -188,12 +188,12 @@ impl<'s> Worker<'s> {
         true
     }
 
-    /// Begins to look again, before it sleeps.
+    /// Starts spinning again.
     fn look_on(&mut self) {
         self.patience = Patience::new(if self.underway.is_empty() { SPIN } else { SPIN_BUSY });
     }
 
-    /// What is done while there is nothing to do.
+    /// Work for idle times.
     fn rest(&mut self) {
         self.count_transfers();
         self.shared.show_transfers();
@@ -207,7 +207,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Takes a task: issues it, or hands it on.
+    /// Takes a task: issues it, or passes it on.
     fn take(&mut self, task: ReadyTask) {
         let shared = self.shared;
         if !task.can_run_on(self.number) {
@@ -238,7 +238,7 @@ impl<'s> Worker<'s> {
                 }
             }
             Err(error @ (TaskError::NoRoom(_) | TaskError::Unable(_))) => {
-                // Nothing of it is in the streams, and its accesses are as they were.
+                // None of it is in the streams, and its accesses are unchanged.
                 let task = ReadyTask::new(task, shared);
                 match able_cpu_worker(shared, &task) {
                     Some(able) => shared.send_to(able, task),
@@ -249,13 +249,13 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Lets a task fail that was not issued.
+    /// Fails a task that was not issued.
     fn fail(&mut self, task: &Submitted, error: TaskError) {
         complete(self.shared, &mut self.context, task, Err(error));
         self.tell();
     }
 
-    /// Ends the tasks that have run. Whether there were any.
+    /// Ends the tasks that have run. Returns whether there were any.
     fn end_tasks(&mut self) -> bool {
         let mut any = false;
         while let Some(first) = self.underway.front() {
@@ -286,17 +286,17 @@ impl<'s> Worker<'s> {
         any
     }
 
-    /// Counts the transfers that have ended, which lets go of their events.
+    /// Counts the transfers that have ended, which releases their events.
     fn count_transfers(&mut self) {
         self.uncounted = 0;
         devices(self.shared).count_ended();
     }
 
-    /// Fails what the device had not done when it was lost.
+    /// Fails the tasks that the device had not completed when it was lost.
     fn fail_all(&mut self) {
         self.device.drain(); // what it may still do writes memory that goes with the tasks
         while let Some(underway) = self.underway.pop_front() {
-            // What had run before has.
+            // Tasks that had run before have succeeded.
             let lost = !underway.has_run().unwrap_or(false);
             self.end_task(underway, lost.then(|| format!("the device `{}` is lost", self.context.name())));
         }
@@ -323,7 +323,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Tells those who wait that something has ended.
+    /// Notifies waiting threads that tasks have ended.
     fn tell(&mut self) {
         self.context.recycler.flush(self.shared);
         self.shared.progress().notify();

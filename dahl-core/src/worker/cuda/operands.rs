@@ -16,13 +16,14 @@ use crate::graph::Submitted;
 use crate::memory::Holder;
 use crate::shape::Layout;
 
-/// What a task works on.
+/// The operands of a task.
 pub(super) struct DeviceOperands<'r> {
     /// In the order of the kernel's views.
     pub(super) list: Vec<Operand>,
-    /// Memory of the task's own: it goes when the task has been issued, in the order of the stream.
+    /// The task's own memory: it is freed in stream order when the task has been issued.
     pub(super) own: Vec<Allocation>,
-    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's replica.
+    /// The array that a task overwrites, and the memory that its kernel writes, which replaces that of the array's
+    /// replica.
     renamed: Option<(&'r ArrayState, Allocation)>,
     /// Arrays that are in use while the task is issued.
     arrays: Vec<(&'r ArrayState, bool)>,
@@ -31,13 +32,13 @@ pub(super) struct DeviceOperands<'r> {
 
 impl Drop for DeviceOperands<'_> {
     fn drop(&mut self) {
-        // What is in the streams is waited for by whoever comes next (D2, D3).
+        // Later uses wait for what is in the streams (D2, D3).
         self.arrays.iter().for_each(|(array, _)| array.unpin(self.node));
     }
 }
 
 impl DeviceOperands<'_> {
-    /// Notes that the task is in the compute stream, up to `event`.
+    /// Records that the task is in the compute stream, up to `event`.
     pub(super) fn stamp(mut self, event: &Event) {
         for (array, writes) in &self.arrays {
             array.stamp(self.node, event, *writes);
@@ -53,14 +54,14 @@ impl DeviceOperands<'_> {
 }
 
 impl Worker<'_> {
-    /// Brings the task's arrays to the device; the compute stream waits for what must come before.
+    /// Copies the task's arrays to the device; the compute stream waits for what must come before.
     pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<DeviceOperands<'r>, TaskError> {
         let node = self.context.node;
         let mut operands =
             DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
-            // A replica is contiguous, whatever the part is at home.
+            // A replica is contiguous, even if the part is strided at home.
             layout.set_contiguous(access.layout.extents());
             let pointer = match (task.access(position).state(), &parameter.accumulator) {
                 (None, _) => {
@@ -86,8 +87,8 @@ impl Worker<'_> {
         Ok(operands)
     }
 
-    /// Brings the arrays of a reduction's task to the device, as [`operands`](Self::operands) does; and whether the first
-    /// one holds a value that is kept.
+    /// Copies the arrays of a reduction's task to the device, as [`operands`](Self::operands) does. Also returns
+    /// whether the first one has a value that is kept.
     pub(super) fn operands_of_reduction<'r>(
         &self,
         task: &'r Submitted,
@@ -97,7 +98,7 @@ impl Worker<'_> {
             DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
         let mut keep_old = true;
-        // What is read comes first: a total that has got its room here has a value for whoever runs the task elsewhere.
+        // Inputs first: a total whose replica was created here has a value for a worker that runs the task elsewhere.
         let accesses: Vec<_> = task.accesses().enumerate().collect();
         for (index, access) in accesses.into_iter().rev() {
             let array = access.state().expect("an array or a buffer, and another buffer");
@@ -122,7 +123,7 @@ impl Worker<'_> {
         Ok((operands, keep_old))
     }
 
-    /// Brings an array to the device.
+    /// Copies an array to the device.
     ///
     /// # Safety
     /// The task is ready and not completed.
@@ -137,11 +138,11 @@ impl Worker<'_> {
         let requester = fold::requester(task.desc());
         let begins = accumulator.filter(|_| access.begins);
         let pointer = match (accumulator, begins) {
-            // SAFETY: the caller's; the access of a reduction, to a leaf, is exclusive.
+            // SAFETY: guaranteed by the caller; the access of a reduction, to a leaf, is exclusive.
             (_, Some(_)) => unsafe { array.begin_leaf(operands.node, requester) }?,
             // SAFETY: as above.
             (Some(_), None) => unsafe { array.prepare_at(operands.node, AccessMode::RW, requester) }?,
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             (None, None) => unsafe { array.prepare_at(operands.node, access.mode, requester) }?,
         };
         operands.arrays.push((array, !access.mode.is_shared()));
@@ -159,7 +160,7 @@ impl Worker<'_> {
         Ok(pointer)
     }
 
-    /// Memory of the task's own, of unknown content.
+    /// The task's own memory, uninitialised.
     pub(super) fn own_memory(
         &self,
         operands: &mut DeviceOperands<'_>,
@@ -172,7 +173,7 @@ impl Worker<'_> {
         Ok(pointer)
     }
 
-    /// Memory that the compute stream may use, of unknown content.
+    /// Uninitialised memory for the compute stream.
     pub(super) fn allocate(
         &self,
         bytes: usize,
@@ -190,7 +191,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets a task that runs over one of its inputs write elsewhere, which takes that input's place in the end.
+    /// Makes a task that overwrites one of its inputs write to other memory, which finally replaces that input's.
     fn rename<'r>(
         &self,
         operands: &mut DeviceOperands<'r>,

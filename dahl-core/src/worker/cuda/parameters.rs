@@ -8,7 +8,7 @@ use crate::shape::MAX_RANK;
 #[derive(Debug, Default)]
 pub(super) struct Parameters {
     words: Vec<u64>,
-    /// Where each begins.
+    /// The offset of each.
     starts: Vec<usize>,
 }
 
@@ -17,7 +17,8 @@ impl Parameters {
         self.starts.push(self.words.len());
     }
 
-    /// Adds a view of an array: a pointer to its first element, its rank if the kernel takes any, extents, strides.
+    /// Adds a view of an array: a pointer to its first element, its rank if the kernel takes any rank, extents,
+    /// strides.
     pub(super) fn push_view(&mut self, operand: &Operand, view: &CudaView) {
         self.begin();
         let start = operand.layout.offset * operand.element.size_bytes;
@@ -45,14 +46,14 @@ impl Parameters {
         self.words.extend(words);
     }
 
-    /// Adds a `Scratch`, or, with the address where the kernel says that it failed, a `Task`.
+    /// Adds a `Scratch`, or, with the address for failures, a `Task`.
     pub(super) fn push_scratch(&mut self, memory: u64, failure: Option<u64>) {
         self.begin();
         self.words.push(memory);
         self.words.extend(failure);
     }
 
-    /// All of them, as the driver's room wants them.
+    /// All parameters, in the form that the driver takes.
     pub(super) fn all(&self) -> KernelParameters<'_> {
         KernelParameters { words: &self.words, starts: &self.starts }
     }

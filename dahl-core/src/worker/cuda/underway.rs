@@ -16,37 +16,37 @@ pub(super) struct Underway {
     task: NonNull<Submitted>,
     begin: Event,
     end: Event,
-    /// Where its kernel says that it failed, if it can.
+    /// The word in which its kernel reports a failure, if it can.
     verdict: Option<Pinned>,
     /// The kernel's name.
     kernel: &'static str,
-    /// The choice that this is to be measured for.
+    /// The choice that this is measured for.
     choice: Option<Selection>,
     times: TaskTimes,
     circumstances: Circumstances,
 }
 
-/// What was so when a task was issued, for who asks why it took as long as it did.
+/// The circumstances in which a task was issued, to explain its duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
-    /// CPU workers that had a task.
+    /// The number of CPU workers with a task.
     pub(super) others_busy: Option<usize>,
     /// Whether elements were copied to the device for it.
     pub(super) transferred: bool,
-    /// Whether its launches were given to the driver together with those of others, so that its own time is not known.
+    /// Whether its launches were batched with others, so that its own duration is not known.
     pub(super) batched: bool,
 }
 
-/// What was put into the compute stream.
+/// The work that was put into the compute stream.
 pub(super) struct Issued {
     pub(super) begin: Event,
-    /// Where the kernel says that it failed, if it can.
+    /// The word in which the kernel reports a failure, if it can.
     pub(super) verdict: Option<Pinned>,
     /// The kernel's name.
     pub(super) kernel: &'static str,
 }
 
-/// What a kernel says that did not fail.
+/// The word of a kernel that did not fail.
 pub(super) const FINE: u64 = u64::MAX;
 
 impl Underway {
@@ -63,14 +63,14 @@ impl Underway {
         Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, times, circumstances }
     }
 
-    /// The task. Its record stays until the task has been ended.
+    /// The task. Its record exists until the task has been ended.
     pub(super) fn task<'r>(&self) -> &'r Submitted {
         // SAFETY: the record is not free before the task has been completed or ended, which takes this value.
         unsafe { self.task.as_ref() }
     }
 
-    /// Whether nothing can go wrong with it any more but the loss of the device: then what comes after it in the chains of its
-    /// arrays need not wait for its end.
+    /// Whether it can only fail by the loss of the device: its successors in the chains of its arrays then need not
+    /// wait for its end.
     pub(super) fn is_released_early(&self) -> bool {
         self.verdict.is_none()
     }
@@ -80,7 +80,7 @@ impl Underway {
         self.end.is_same(&other.end)
     }
 
-    /// Whether it is still to be given to the driver.
+    /// Whether it has not been given to the driver yet.
     pub(super) fn is_batched(&self) -> bool {
         self.end.is_batched()
     }
@@ -89,25 +89,25 @@ impl Underway {
         self.end.is_passed()
     }
 
-    /// What a trace says of it.
+    /// Its times for a trace.
     pub(super) fn times(&self) -> TaskTimes {
         self.times
     }
 
-    /// Notes how long it ran, which it has, and what came of it.
+    /// Records the duration of a task that has run, and returns its result.
     pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), TaskError> {
         let Worker { shared, device, context, ended_ns, .. } = worker;
         let task = self.task().desc();
         let codelet = task.codelet();
         if self.circumstances.batched {
-            // Those that were launched together end together: the first one counts the time of all.
+            // Batched tasks end together: the first one counts the time of all.
             let all_ns = self.end.take_batch_ns().unwrap_or(0);
             context.times = self.times;
             shared.counters().end_together(context.worker, codelet, all_ns);
             return Ok(());
         }
         let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
-        // One after the other, whatever the clocks' difference.
+        // One after the other, even if the clocks differ.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
         *ended_ns = begin_ns + time_ns;
         context.times = TaskTimes { begin_ns: Some(begin_ns), ..self.times };
