@@ -229,8 +229,7 @@ impl WorkerQueues {
     /// The duration of transfers from a worker to the fastest worker for the task: of its outputs, and of what it
     /// changes that the fastest worker already has. The following tasks probably run there. Without this term, a chain
     /// of tasks that begins with data on a slower worker would stay there, since each task alone takes less time than a
-    /// transfer of its data. What it changes that the fastest worker does not have does not count, since it must be
-    /// transferred anyway.
+    /// transfer of its data. What it changes that is elsewhere does not count.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
