@@ -3,8 +3,8 @@
 //     arg_max, arg_min:  out[.., 0, ..] = the index along axis of the largest or smallest element of input: of the first
 //                        of equal ones, and of the first NaN, which counts as more extreme than everything
 //
-// Lanes are divided as for `max_axis` (`include/lanes.cuh`). What is folded is a value with its index: of equal values the lower
-// index wins, so that the result does not depend on how threads share a lane.
+// Lanes are divided as for `max_axis` (`include/lanes.cuh`). The accumulator is a value with its index: of equal values
+// the lower index wins, so that the result does not depend on how threads share a lane.
 #include "extreme.cuh"
 #include "lanes.cuh"
 

@@ -3,9 +3,10 @@
 //     bias:           out[b, i, a] = input[b, i, a] + bias[i]             i along axis, b before it, a after it
 //     bias_backward:  out[i] += sum over b and a of gradient[b, i, a]
 //
-// The first is as `copy` (`copy.cu`): 16 bytes for each thread where arrays are contiguous; where on the axis they are, a thread works
-// out once for all elements of a chunk. The second folds, for each `i`, what lies at this index of the axis: in runs of `after`
-// elements, which a block goes along; or, if the axis is the last, beside each other, so that threads go down many of them.
+// The first is like `copy` (`copy.cu`): 16 bytes for each thread where arrays are contiguous. A thread computes the
+// index along the axis once for all elements of a chunk. The second folds, for each `i`, the elements at this index of
+// the axis: runs of `after` elements, along which a block reads; or, if the axis is the last, elements in neighbouring
+// columns, down which threads go.
 #include "chunk.cuh"
 #include "fold.cuh"
 #include "lanes.cuh"
@@ -42,7 +43,7 @@ template <class T> __global__ void bias(View<const T, ANY> input, View<const T, 
     }
 }
 
-// What lies at one index of the axis, in row-major order, as `fold_share` reads it.
+// The elements at one index of the axis, in row-major order, as `fold_share` reads them.
 template <class T> struct ReadIndex {
     const Elements<const T> &elements;
     size_t along, extent, after;
@@ -58,12 +59,13 @@ template <class T> struct ReadIndex {
     DAHL_DEVICE const T *chunk(size_t start) const { return elements.view.data + place(start); }
 };
 
-// All indices of the axis as the lanes that `fold_lanes_of` folds.
+// All indices of the axis, as lanes for `fold_lanes_of`.
 template <class T> struct ReadIndices {
     const Elements<const T> &elements;
-    // Of the axis; elements at each index of it; whether indices lie side by side.
+    // The axis's length; the number of elements at each index of it; the number of indices adjacent in memory, as
+    // `fold_lanes_of` needs it.
     size_t indices, extent, after;
-    // Elements between those of one index that are not side by side.
+    // The length of the runs of one index, in elements.
     size_t run;
 
     DAHL_DEVICE ReadIndices(const Elements<const T> &elements, const Lanes<const T> &lanes)

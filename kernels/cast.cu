@@ -4,14 +4,14 @@
 //     from a real to an integer: the fraction is dropped; what is out of range becomes the nearest integer, NaN 0
 //     from integer to integer:   the low bits are kept
 //
-// These are Rust's rules, spelled out, since those of C++ leave out-of-range conversions open. Where both arrays are contiguous, a thread
-// takes as many elements at once as are 16 bytes of the wider type; else one.
+// These are Rust's rules, written out because C++ leaves out-of-range conversions undefined. Where both arrays are
+// contiguous, a thread converts as many elements as fill 16 bytes of the wider type; otherwise one.
 #include "map.cuh"
 
 using namespace dahl;
 
-// A whole number of 64 bits as a double whose last bit says that others were cut off: rounding it to 16 bits gives what
-// rounding the number gives.
+// A 64-bit integer as a double, rounded to odd: the last bit is set if bits were cut off. So rounding the double to 16
+// bits gives the same as rounding the integer directly.
 DAHL_DEVICE double to_odd_double(int64_t x) {
     uint64_t magnitude = x < 0 ? 0 - uint64_t(x) : uint64_t(x);
     if (magnitude >> 53 == 0) return double(x);
@@ -35,7 +35,7 @@ template <class U, class T> DAHL_DEVICE U converted(T x) {
         using C = decltype(value);
         U lowest = Limits<U>::lowest(), highest = Limits<U>::highest();
         if (is_nan(value)) return U(0);
-        // The highest may round up, to a number that is out of range itself.
+        // The upper limit may round up to a number that is out of range itself.
         if (value >= C(highest)) return highest;
         return value <= C(lowest) ? lowest : U(value);
     } else if constexpr (is_real<U> && sizeof(U) == 2) {

@@ -6,12 +6,13 @@
 //
 // with r' = r * stride[0] + j - padding[0], c' = c * stride[1] + k - padding[1]; outside of the image there are zeros.
 //
-// Each is a product of two matrices, of which at least one is never in memory: a block of `tiled_product` asks for the elements of its
-// tile, whose rows and columns are pixels and taps (`include/product.cuh`). In all three an element of the output belongs to
-// one thread, which adds what goes there in a fixed order; the gradient by the input is read from the positions that reach a pixel,
-// not added by them.
+// Each is a product of two matrices, of which at least one never exists in memory: `tiled_product` asks the factors for
+// the elements of a tile, whose rows and columns are pixels and taps (`include/product.cuh`). In all three, one thread
+// owns each element of the output and adds its terms in a fixed order; the gradient by the input gathers from the
+// positions that reach a pixel, instead of scattering to pixels.
 //
-// The gradient by the filters sums over all positions of all images, for few outputs: the positions are cut in parts (`include/parts.cuh`).
+// The gradient by the filters sums over all positions of all images, for few outputs, so the positions are split into
+// parts (`include/parts.cuh`).
 #include "parts.cuh"
 #include "patches.cuh"
 #include "product.cuh"
@@ -34,10 +35,12 @@ __global__ void conv2d(View<const T, 4> input, View<const T, 4> filters, View<T,
         [&](uint64_t channel, uint64_t position, compute_t<T> sum) { element_at(out.data, channel, position) = narrow<T>(sum); });
 }
 
-// Gradients as a matrix [(image, row, col), (out channel, kernel row, kernel col)]: of each pixel, what came from it by each tap.
+// Gradients as a matrix [(image, row, col), (out channel, kernel row, kernel col)]: for each pixel and tap, the
+// gradient of the position from which the tap reaches the pixel.
 //
-// A tap reaches a pixel from position (pixel + padding - tap) / stride, if that is whole: if both have the same rest by the stride.
-// So taps are counted in the order of their rests: those of one rest, which step by step go one position back, follow each other.
+// A tap reaches a pixel from position (pixel + padding - tap) / stride, if that is an integer: if both have the same
+// remainder modulo the stride. So taps are numbered by remainder first; consecutive taps of one remainder belong to
+// positions that decrease by one.
 template <class T> struct Reaches {
     static constexpr bool HAS_GAPS = true; // where a tap reaches the pixel from no position
     View<const T, 4> gradient;
@@ -65,9 +68,9 @@ template <class T> struct Reaches {
     DAHL_DEVICE bool is_gap(const Reach &pixel, const Tap &tap) const { return !pixel.has(tap); }
 
   private:
-    // How many taps have one rest, at most.
+    // The largest number of taps with one remainder.
     DAHL_DEVICE uint64_t of_rest(int axis) const { return ceil_div(window.kernel[axis], window.stride[axis]); }
-    // The taps that reach what is `start` rows or columns from where the first position begins.
+    // The taps that reach the pixel `start` rows or columns after the beginning of the first position's window.
     DAHL_DEVICE Taps reaching(int axis, const Division &start) const {
         uint64_t positions = gradient.extents[2 + axis], all = of_rest(axis), end = start.quotient < all ? start.quotient + 1 : all;
         if (start.remainder >= window.kernel[axis]) return {0, 0};

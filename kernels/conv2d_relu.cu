@@ -1,5 +1,5 @@
-// Convolution with what follows it in a network, bias, rectifier and pooling, while the sums are in registers; and the gradients
-// behind all three.
+// Convolution fused with the operations that follow it in a network (bias, rectifier, pooling), as an epilogue on the
+// sums in registers; and the gradients through all of them.
 //
 //     conv2d_relu:               out[n, f, r, c] = max(conv2d(input, filters)[n, f, r, c] + bias[f], 0)
 //     conv2d_relu_max_pool2d:    out[n, f, i, j] = the largest of a window of these; index = where in the plane it is, the first of
@@ -11,16 +11,16 @@
 //     conv2d_relu_max_pool2d_backward:  by_filters += conv2d_backward_filters(input, what bias_relu_max_pool2d_backward gives),
 //                                by_bias as above
 //
-// The kernel moves by one; windows do not overlap. The sums are those of `conv2d`, in the same order (`include/product.cuh`).
+// The stride is 1; windows do not overlap. The sums are those of `conv2d`, in the same order (`include/product.cuh`).
 //
-// With pooling a tile of the product has a column for each place of a window, of four at a time, and all of a window are one
-// thread's, which keeps the largest. So nothing but what is left of the windows is written.
+// With pooling, a tile of the product has a column for each place of a window, four places at a time. One thread has
+// all places of a window and keeps the largest, so only the pooled elements are written.
 //
-// What of a gradient passes the rectifier goes to the place that its index names, and is added up by channel on the way
-// (`include/passed.cuh`).
+// The gradients that pass the rectifier go to the places that their indices name, and are summed by channel in the same
+// pass (`include/passed.cuh`).
 //
-// The gradient by the filters is taken as in `conv2d.cu`, from gradients by the sums that a first pass leaves in scratch memory, in
-// the compute type, before the parts of the product.
+// The gradient by the filters is computed as in `conv2d.cu`, from the gradients by the convolution's sums, which a
+// first pass leaves in scratch memory in the compute type.
 #include "parts.cuh"
 #include "passed.cuh"
 #include "patches.cuh"
@@ -30,7 +30,7 @@
 
 using namespace dahl;
 
-// The largest of a rectified sum: NaN stays NaN.
+// The rectifier; NaN stays NaN.
 template <class T> DAHL_DEVICE T rectified(compute_t<T> sum) { return narrow<T>(maximum(sum, compute_t<T>(0))); }
 
 DAHL_KERNEL(conv2d_relu, types(T: real), grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)),
@@ -55,12 +55,12 @@ __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, Vi
         });
 }
 
-// Places of a window that have columns at once: those of a thread that are SIDE_COLS columns from each other.
+// The number of places of a window that have columns at the same time: a thread's columns that are SIDE_COLS apart.
 constexpr unsigned PLACES = 4;
 static_assert(EACH_COLS % PLACES == 0, "a thread has all places of its windows");
 
-// `Patches` with a column for each of PLACES places of each window, from `first` on: SIDE_COLS windows side by side, PLACES times.
-// Where there is no such window or place stands the last one.
+// `Patches` with a column for each of PLACES places of each window, from place `first` on: groups of SIDE_COLS windows,
+// each group PLACES times. Beyond the last window or place, the last one is repeated.
 template <class T> struct PatchesOfWindows {
     static constexpr bool HAS_GAPS = false;
     Patches<T> patches;
@@ -68,7 +68,7 @@ template <class T> struct PatchesOfWindows {
     uint64_t windows, first;
     bool along_inner;
 
-    // The window of a column, and how many columns there are for all windows.
+    // The window of a column, and the number of columns for all windows.
     static DAHL_DEVICE uint64_t window(size_t col) {
         return col / (Tile::SIDE_COLS * PLACES) * Tile::SIDE_COLS + col % Tile::SIDE_COLS;
     }
@@ -158,7 +158,8 @@ DAHL_DEVICE void product_of_part(const View<const T, 4> &input, const View<compu
         [](size_t tap) { return tap; }, [&](size_t channel, size_t tap, C sum) { sums[channel + tap] = sum; });
 }
 
-// Adds the sums of all parts, of so many `positions`, to the gradient by the filters. For grid(blocks(by_filters.len(), 8)), block(32, 8).
+// Adds the sums of all parts of `positions` to the gradient by the filters. For grid(blocks(by_filters.len(), 8)),
+// block(32, 8).
 template <class C> DAHL_DEVICE void add_parts(const C *parts, uint64_t positions, const View<C, 4> &by_filters) {
     uint64_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
     sum_parts(parts, parts_of(by_filters.extent(0), taps, positions, 256), by_filters.len(), [&](size_t i, C sum) {
@@ -168,12 +169,12 @@ template <class C> DAHL_DEVICE void add_parts(const C *parts, uint64_t positions
     });
 }
 
-// What passes of gradients, as a matrix [out channels, (image, row, col)].
+// The gradients that pass the rectifier, as a matrix [out channels, (image, row, col)].
 template <class T> struct PassedMatrix {
     View<const T, 4> gradient, output;
     bool along_inner;
 
-    // Of the gradient and of the output.
+    // Byte distances in the gradient and in the output.
     struct Places {
         uint64_t gradient, output;
     };
@@ -245,7 +246,7 @@ __global__ void bias_relu_max_pool2d_backward(View<const T, 4> gradient, View<co
     add_sums(task.scratch_as<compute_t<T>>(), parts_of_images(out.extent(0), out.extent(1)), by_bias);
 }
 
-// The gradients by the convolution's sums, in scratch memory: those of an image and channel follow each other.
+// The gradients by the convolution's sums, in scratch memory, ordered by image, then channel.
 template <class C> struct BySums {
     C *first;
     uint64_t images, channels, rows, cols;
@@ -256,7 +257,7 @@ template <class C> struct BySums {
           rows(positions(input.extent(2), filters.extent(2), padding[0])), cols(positions(input.extent(3), filters.extent(3), padding[1])) {}
 
     DAHL_DEVICE size_t places() const { return rows * cols; }
-    // The sums of channels, behind all planes.
+    // The sums by channel, after all planes.
     DAHL_DEVICE C *of_channels() const { return first + images * channels * places(); }
     DAHL_DEVICE C &at(uint64_t image, uint64_t channel, size_t place) const {
         check_bounds(-1, place, places());
@@ -286,8 +287,8 @@ template <class C> struct BySumsMatrix {
     DAHL_DEVICE C value(C element) const { return element; }
 };
 
-// Where the parts' sums are: behind the gradients by the sums, for which there is room for a kernel of one element, and a sum for each
-// plane.
+// Where the sums of parts begin: after the gradients by the convolution's sums, for which space is reserved as for a
+// kernel of one element, and after a sum for each plane.
 template <class C, class T>
 DAHL_DEVICE C *parts_in(const Task &task, const View<const T, 4> &input, const View<C, 4> &filters, const Extents<2> &padding) {
     size_t room = (input.extent(2) + 2 * padding[0] + 1) * (input.extent(3) + 2 * padding[1] + 1) + 1;

@@ -1,8 +1,8 @@
 // copy: out = input, element by element; strided parts of arrays as they lie.
 //
-// Nothing is computed, so all that counts is how memory is moved. Where both arrays are contiguous and begin at a multiple of 16
-// bytes, each thread moves 16 bytes at a time, the widest access there is; else one element, neighbouring threads
-// neighbouring elements.
+// Nothing is computed, so only memory bandwidth counts. Where both arrays are contiguous and 16-byte aligned, each
+// thread moves 16 bytes at a time, the widest access there is; otherwise one element, neighbouring threads neighbouring
+// elements.
 #include "chunk.cuh"
 
 using namespace dahl;

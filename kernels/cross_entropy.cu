@@ -6,8 +6,8 @@
 //
 // logits: [batch, classes], labels: [batch]. A label that is none of the classes fails the task.
 //
-// A warp, or a block for many classes, does a sample, as for `softmax`. Where all samples come to one number, each leaves
-// its own in scratch memory, and a second pass, of one block, adds them up in a fixed order.
+// A warp, or a block if there are many classes, computes a sample, as for `softmax`. Where all samples are summed into
+// one number, each leaves its term in scratch memory, and a second pass of one block adds them in a fixed order.
 #include "extreme.cuh"
 #include "fold.cuh"
 #include "label.cuh"

@@ -4,7 +4,7 @@
 //     diagonal:           out[i] = input[i, i]                    input: [rows, cols], out: [min(rows, cols)]
 //     diagonal_backward:  out[i, i] = gradient[i], 0 elsewhere
 //
-// A thread for each element of the output: what is written is contiguous, and most of it is zero.
+// One thread for each element of the output: writes are contiguous, and most elements are zero.
 #include "dahl.cuh"
 
 using namespace dahl;

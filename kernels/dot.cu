@@ -1,8 +1,8 @@
 // dot: out += sum of x[i] * y[i].                                  x and y: of one shape, out: []
 //
-// As `sum` (`reduce.cu`), of two arrays: each element is read once, and a product costs nothing beside that. In the first pass
-// blocks fold a share each, in the second a single block merges what they have, in the order of the blocks: so the
-// bits are the same each time, which they would not be if blocks added to `out` as they end.
+// Like `sum` (`reduce.cu`), of two arrays: each element is read once, and the multiplications cost nothing next to
+// that. In the first pass each block folds a share; in the second a single block merges the results in the order of the
+// blocks. So the bits are the same in each run, which they would not be if blocks added to `out` as they finish.
 #include "fold.cuh"
 
 using namespace dahl;

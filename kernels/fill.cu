@@ -1,8 +1,8 @@
 // fill: out = value, every element.                                out: of any shape
 //
-// Nothing is read: it is as fast as memory takes stores. The value is repeated over 16 bytes, the widest store there is, and
-// neighbouring threads store neighbouring chunks, where the array is contiguous and aligned for it. What is left at the end, and
-// strided parts of arrays, are stored by the element (as in `copy.cu`).
+// Nothing is read, so the limit is the bandwidth of stores. The value is repeated over 16 bytes, the widest store there
+// is, and neighbouring threads store neighbouring chunks, where the array is contiguous and aligned for it. The
+// remainder at the end, and strided parts of arrays, are stored element by element (as in `copy.cu`).
 #include "chunk.cuh"
 
 using namespace dahl;

@@ -4,15 +4,16 @@
 //     index_select:  out[.., i, ..] = input[.., indices[i], ..]               indices: [count], out: extent count at axis
 //     .._backward:   out += the gradient, each element at the place that it was taken from
 //
-// Forwards, a thread for each element of the output. Backwards several elements may go to one place. Atomic additions would
-// come in any order, and give other bits each time; so each place belongs to one thread, which adds what comes in the order of the
-// indices. A thread has a lane along the axis (neighbours have neighbouring lanes, so their accesses are side by side) and
-// an eighth of the places of it: it passes over the indices that are another's. An index out of range fails the task.
+// Forward, one thread computes each element of the output. Backward, several elements may be added to one place. Atomic
+// additions would happen in any order and give different bits in each run; so one thread owns each place and adds its
+// terms in the order of the indices. A thread owns one lane along the axis (neighbouring threads have neighbouring
+// lanes, so their accesses coalesce) and an eighth of the places in it; it skips the indices of places that other
+// threads own. An index out of range fails the task.
 #include "dahl.cuh"
 
 using namespace dahl;
 
-// `array` with extents as `other` has them, but along `axis`: as far as indices reach.
+// `array` cut to the extents of `other`, except along `axis`: the part that indices can reach.
 template <class T, class U>
 DAHL_DEVICE View<T, ANY> reached(View<T, ANY> array, const View<U, ANY> &other, size_t axis) {
 #pragma unroll
@@ -56,7 +57,7 @@ __global__ void index_select(View<const T, ANY> input, View<const uint32_t, 1> i
     }
 }
 
-// The places from `first` up to `end` of the `blockIdx.y`-th of `gridDim.y` shares.
+// The places `first..end` of share `blockIdx.y` of `gridDim.y`.
 struct Share {
     size_t first, end;
 

@@ -5,9 +5,10 @@
 //     matvec:      out  = a x vector          vector: [cols], out: [rows]
 //     outer:       out[i, j] = column[i] * row[j]
 //
-// `a` and `b` are transposed first if their flags are set: nothing is moved, extents and strides change places.
-// The products of matrices go in tiles (`include/product.cuh`). That of a matrix and a vector reads each element of the matrix
-// once, for one product, so it is as fast as the matrix is read: a warp goes along a row, or down 32 columns, as it lies.
+// `a` and `b` are transposed first if their flags are set, by exchanging extents and strides. Products of matrices are
+// computed in tiles (`include/product.cuh`). The product of a matrix and a vector reads each element of the matrix
+// once, for one product, so it is limited by the bandwidth of memory: a warp goes along a row, or down 32 columns,
+// depending on the layout.
 #include "fold.cuh"
 #include "lanes.cuh"
 #include "parts.cuh"
@@ -24,7 +25,7 @@ template <class T> DAHL_DEVICE View<T, 2> oriented(const View<T, 2> &matrix, boo
             {transpose ? strides[1] : strides[0], transpose ? strides[0] : strides[1]}};
 }
 
-// A factor whose outer dimension is the first: the left one, or the transpose of the right one.
+// A factor whose outer dimension is the first: the left factor, or the transpose of the right one.
 template <class T> struct Factor {
     static constexpr bool HAS_GAPS = false;
     View<const T, 2> matrix;
@@ -38,7 +39,8 @@ template <class T> struct Factor {
     DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
 };
 
-// A block's part of a product: `store(row, col, sum)` gets its elements if it is the only one, and scratch memory if not.
+// A block's part of a product. If it is the only part, `store(row, col, sum)` gets the elements; otherwise they go to
+// scratch memory.
 template <class T, class Store>
 DAHL_DEVICE void product_of_part(const View<const T, 2> &a, const View<const T, 2> &b, size_t rows, size_t cols, bool transpose_a,
                                  bool transpose_b, const Scratch &scratch, Store store) {
@@ -56,7 +58,8 @@ DAHL_DEVICE void product_of_part(const View<const T, 2> &a, const View<const T, 
         });
 }
 
-// Stores the product, or leaves the sums of parts in scratch memory if there are several: only then `matmul` is launched.
+// Stores the product, or leaves the sums of parts in scratch memory if there are several; only then the pass `matmul`
+// is launched.
 template <class T>
 __global__ void matmul_parts(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b, Scratch scratch) {
     product_of_part(a, b, out.extent(0), out.extent(1), transpose_a, transpose_b, scratch,
@@ -90,7 +93,8 @@ __global__ void matmul(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, b
     });
 }
 
-// Stores the product, or leaves the sums of parts in scratch memory if there are several: only then `matmul_add` is launched.
+// Stores the product, or leaves the sums of parts in scratch memory if there are several; only then the pass
+// `matmul_add` is launched.
 template <class T>
 __global__ void matmul_add_parts(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b,
                                  Scratch scratch) {

@@ -5,10 +5,10 @@
 //     norm_backward:  out[i] = gradient * input[i] / norm, 0 where the norm is 0
 //     .._axis:        the same along one axis, at which out (or gradient) has extent 1
 //
-// Folds as in `reduce.cu`. Squares must not overflow where the norm does not, nor lose their digits below the smallest numbers. Those of
-// float and of half-precision numbers are taken in double, which holds all of them; those of double in three sums, each for
-// numbers of a range of its own, scaled by a power of two (Blue 1978, A Portable Fortran Program to Find the Euclidean Norm
-// of a Vector). So one pass does, however large the elements are.
+// These are folds as in `reduce.cu`. Squares must not overflow where the norm does not, nor lose digits by underflow.
+// Those of float and half-precision numbers are computed in double, whose range holds all of them; those of double in
+// three sums, each for a range of magnitudes, scaled by a power of two (Blue 1978, A Portable Fortran Program to Find
+// the Euclidean Norm of a Vector). So one pass is enough, however large the elements are.
 #include "fold.cuh"
 #include "lanes.cuh"
 
@@ -20,7 +20,7 @@ struct Root {
 
     DAHL_DEVICE double value() const { return root / scale; }
 
-    // x / norm, also where the norm is out of range; 0 if the norm is 0.
+    // x / norm, even where the norm is out of range; 0 if the norm is 0.
     DAHL_DEVICE double ratio(double x) const {
         if (root == 0) return 0;
         double norm = value();
@@ -29,7 +29,7 @@ struct Root {
     }
 };
 
-// A sum of squares. In the general case elements are float: their squares are in the range of double.
+// A sum of squares. The general template is for float, whose squares are in the range of double.
 template <class C> struct Squares {
     double sum;
 
@@ -40,7 +40,8 @@ template <class C> struct Squares {
 };
 
 template <> struct Squares<double> {
-    // Of numbers below 2^-511, times 2^537; of those above 2^486, times 2^-538; and of all others, and NaN.
+    // The sums of squares of numbers below 2^-511, times 2^537; of those above 2^486, times 2^-538; and of all others
+    // and NaN.
     double small, large, sum;
 
     static DAHL_DEVICE double power_of_2(int exponent) { return bits_as<double>(uint64_t(1023 + exponent) << 52); }
@@ -65,7 +66,7 @@ template <> struct Squares<double> {
     DAHL_DEVICE Root root() const {
         if (is_nan(sum)) return {sum, 1};
         if (large > 0) return {sqrt(large + sum * power_of_2(-538) * power_of_2(-538)), power_of_2(-538)};
-        // What is small beside others is below their last digit, unless they are at the edge.
+        // The small ones are below the last digit of the others, except near the limit.
         if (sum > 0) return {sqrt(sum + small * power_of_2(-537) * power_of_2(-537)), 1};
         return {sqrt(small), power_of_2(537)};
     }
@@ -154,7 +155,7 @@ __global__ void norm_backward(View<const T, ANY> input, View<const T, 0> gradien
     using C = compute_t<T>;
     Elements<const T> from(input);
     Elements<T> to(out);
-    // Every block merges all parts: they are few, and in the cache.
+    // Every block merges all parts: they are few, and cached.
     Root norm = fold_of_parts<Squares<C>>(from.len, scratch).root();
     double factor = widen(gradient.at());
     for (size_t i = first_index(); i < to.len; i += grid_threads()) {

@@ -1,7 +1,7 @@
 // one_hot: out[i, j] = 1 if labels[i] == j, else 0.                labels: [batch], out: [batch, classes]
 //
-// A thread for each element of the output, which is mostly zeros; the threads of a row read the same label, at once.
-// A label that is none of the classes fails the task.
+// One thread for each element of the output, which is mostly zeros; the threads of a row read the same label by one
+// access. A label that is none of the classes fails the task.
 #include "label.cuh"
 
 using namespace dahl;

@@ -6,18 +6,19 @@
 //     avg_pool2d:           out[n, c, i, j] = sum of what is under the window / (size[0] * size[1]), padding counting as zeros
 //     avg_pool2d_backward:  out[n, c, p] = sum over the windows that cover p of gradient / (size[0] * size[1])
 //
-// Forwards, and for the gradient of a mean, a thread for each element of the output looks at what is under the window, or at the
-// windows over it: windows are small, and what neighbours share is in the cache.
+// Forward, and for the gradient of a mean, one thread for each element of the output goes over the elements under the
+// window, or over the windows that cover the element: windows are small, and the elements that neighbours share are
+// cached.
 //
-// The indices of a maximum say nothing of the window, so any of a plane may be any pixel. A block takes a plane: it stages 256
-// indices and gradients at a time in shared memory, and each thread picks out those of its own pixels, in order. So no two
-// threads add to one pixel, and no atomics are needed. Sums are kept in scratch memory, in the compute type.
+// The indices of a maximum do not tell the window, so any of a plane may name any pixel. A block takes a plane: it
+// stages 256 indices and gradients at a time in shared memory, and each thread picks those of its own pixels, in order.
+// So no two threads add to one pixel, and no atomics are needed. Sums are kept in scratch memory, in the compute type.
 #include "extreme.cuh"
 #include "window.cuh"
 
 using namespace dahl;
 
-// The row-major index of an element of images, taken apart.
+// The row-major index of an element of images, split into image, channel, row and column.
 struct Pixel {
     uint64_t image, channel, row, col;
 

@@ -4,9 +4,10 @@
 //     product_backward:  out[i] = gradient * product of input[j], j != i; also where elements are 0
 //     .._axis:           the same along one axis, at which out (or gradient) has extent 1
 //
-// A product carries an exponent of its own, so that it neither overflows nor underflows on the way: folded in any order it is
-// the same up to its rounding. For the gradient each element is divided out of the product of all, which takes one fold and not a
-// product of what is before and after each. What cannot be divided out, zeros and infinities, is counted beside it.
+// A product has an exponent of its own, so that it neither overflows nor underflows on the way: in any order of folding
+// it is the same up to rounding. For the gradient, each element is divided out of the product of all, which takes one
+// fold instead of prefix and suffix products. Zeros and infinities, which cannot be divided out, are counted
+// separately.
 #include "fold.cuh"
 #include "lanes.cuh"
 
@@ -50,7 +51,7 @@ template <class C> struct Scaled {
         return Scaled{mantissa / other.mantissa, exponent - other.exponent}.normalised();
     }
 
-    // The nearest number, or infinity or zero if it is out of range: after four factors every mantissa is.
+    // The nearest number; infinity or zero if it is out of range, as it is for every mantissa after four factors.
     DAHL_DEVICE C value() const {
         C result = mantissa, factor = power_of_2(exponent > 0 ? SMALL : -SMALL);
         int32_t factors = exponent < 0 ? -exponent : exponent;
@@ -67,7 +68,7 @@ template <class C> struct Product {
     DAHL_DEVICE void merge(const Product &later) { all = all.times(later.all); }
 };
 
-// A product from which each factor can be left out again.
+// A product from which each factor can be divided out again.
 template <class C> struct Others {
     Scaled<C> ordinary; // of what is finite and not zero
     uint32_t zeros, infinities, nans;
@@ -101,7 +102,7 @@ template <class C> struct Others {
             others.count(x, -1);
         }
         Scaled<C> rest = others.ordinary.times(Scaled<C>::of(factor));
-        // The mantissa has the sign, and does not underflow: what is left of an infinity is one.
+        // The mantissa has the sign, and does not underflow to zero, which would make NaN of an infinity.
         return others.has_extraordinary() ? rest.mantissa * others.extraordinary() : rest.value();
     }
 

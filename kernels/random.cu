@@ -3,17 +3,18 @@
 //     uniform:  out[i] = low + (high - low) * u(seed, offset + i)
 //     normal:   out[i] = mean + deviation * n(seed, offset + i)
 //
-// Each element is a function of the seed and its index alone (`include/philox.cuh`), so a thread makes those of its own
-// elements, and an array that is filled in parts, on any device, holds the numbers of one filled whole. A block of the cipher gives
-// two: a thread makes both, and writes two elements. Numbers are made in double and rounded once.
+// Each element depends on the seed and its index alone (`include/philox.cuh`), so a thread computes its own elements,
+// and an array that is filled in parts, on any device, has the same numbers as one that is filled whole. A block of the
+// cipher gives two numbers, so a thread computes and writes two elements. Numbers are computed in double and rounded
+// once.
 //
-// Normal numbers are Box and Muller's (1958). The logarithm is written out, so that it has the bits of the CPU's.
+// Normal numbers are Box and Muller's (1958). The logarithm is written out, so that it has the same bits as on the CPU.
 #include "philox.cuh"
 
 using namespace dahl;
 
-// The natural logarithm of a number in (0, 1]: 2^k * (1 + f), ln(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + R(s^2))) with s = f / (2 + f). After
-// FreeBSD's e_log.c (Sun Microsystems, 1993), operation by operation as `Real::ln`.
+// The natural logarithm of a number in (0, 1]: 2^k * (1 + f), ln(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + R(s^2))) with s
+// = f / (2 + f). From FreeBSD's e_log.c (Sun Microsystems, 1993), with the same operations as `Real::ln`.
 DAHL_DEVICE double logarithm(double x) {
     const uint64_t one = uint64_t(0x3FF) << 52, sqrt_half = 0x3FE6A09E667F3BCD;
     uint64_t bits = bits_as<uint64_t>(x) + (one - sqrt_half);
@@ -31,7 +32,7 @@ DAHL_DEVICE double logarithm(double x) {
     return rest + k * 1.90821492927058770002e-10 - half + f + k * 6.93147180369123816490e-01;
 }
 
-// Writes the pair of each block of the sequence to the elements that it falls on.
+// Writes the pair of each block of the sequence to the elements with its indices.
 template <class T, class Make> DAHL_DEVICE void fill_pairs(const View<T, ANY> &out, uint64_t seed, uint64_t offset, Make make) {
     Elements<T> elements(out);
     size_t pairs = elements.len / 2 + 1; // an odd offset begins with the second number of a pair

@@ -5,12 +5,12 @@
 //     max, min:  out  = maximum(out, input[i]), and so on; NaN if one is NaN
 //     .._axis:   the same along one axis, which stays with extent 1
 //
-// All read each element once and do next to nothing with it: how fast they are is how well they read. Of a whole array,
-// blocks fold a share each and a second pass merges what they have; along an axis, the shape decides whether threads go
-// along a lane or beside each other down many of them, and whether lanes are so few that each is cut into parts, which a second
-// pass merges (`include/fold.cuh`, `include/lanes.cuh`).
+// All read each element once and compute little, so they are limited by the bandwidth of reads. For a whole array, each
+// block folds a share, and a second pass merges the results. Along an axis, the shape decides whether threads go along
+// a lane or down adjacent lanes, and whether lanes are so few that each is split into parts, which a second pass merges
+// (`include/fold.cuh`, `include/lanes.cuh`).
 //
-// Half-precision numbers are summed up as float. A sum that overflows where the mean does not is taken again, of
+// Half-precision numbers are summed as float. If a sum overflows where the mean does not, it is computed again from
 // elements divided by their number; one thread does so, since it is rare.
 #include "fold.cuh"
 #include "lanes.cuh"

@@ -4,9 +4,10 @@
 //     .._axis_backward:             the same along one axis, at which gradient has extent 1
 //     max_backward, ..:             gradient at the first extreme, or the first NaN, and 0 elsewhere
 //
-// Those of sums and means write one number to many places: as fast as memory is written. Those of extremes find the extreme
-// first. Of a whole array two passes fold it, as for `max` (`include/fold.cuh`), while the first also writes the zeros; then
-// one thread puts the gradient. Along an axis one kernel does both: the threads that share a lane fold it, then write it.
+// Those of sums and means write one number to many places, limited by the bandwidth of stores. Those of extremes find
+// the extreme first. For a whole array two passes fold it, as for `max` (`include/fold.cuh`), and the first also writes
+// the zeros; then one thread writes the gradient. Along an axis one kernel does both: the threads that share a lane
+// fold it, then write it.
 #include "extreme.cuh"
 #include "fold.cuh"
 #include "lanes.cuh"
@@ -88,7 +89,8 @@ __global__ void min_backward(View<const T, ANY> input, View<const T, 0> gradient
     put_at_found<-1>(gradient, out, scratch);
 }
 
-// All threads that share a lane learn where the extreme is; each writes its own elements, so that no two write to one.
+// All threads that share a lane get the index of the extreme; each writes its own elements, so that no two write to
+// one.
 template <int sign, class T>
 DAHL_DEVICE void put_along(const View<const T, ANY> &input, const View<const T, ANY> &gradient, const View<T, ANY> &out,
                            size_t axis) {

@@ -3,7 +3,8 @@
 //     mean_squared_error:   out += factor * sum of (x[i] - y[i])^2         x, the prediction, and y, the target, of one shape
 //     mean_absolute_error:  out += factor * sum of |x[i] - y[i]|
 //
-// Sums as those of `reduce.cu`, of the differences. The factor goes into each term: where the square overflows the product need not.
+// These are sums as in `reduce.cu`, of the differences. Each term is multiplied by the factor: if a square overflows,
+// its product with the factor may not.
 #include "fold.cuh"
 
 using namespace dahl;

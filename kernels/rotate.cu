@@ -1,7 +1,7 @@
 // rotate_180: out[.., i, j] = input[.., rows - 1 - i, cols - 1 - j].
 //
-// The last element of a plane comes first, the first last: in row-major order the planes are read backwards. A warp still
-// reads and writes whole lines of memory, the one in descending order.
+// In row-major order, each plane is reversed. A warp still reads and writes whole lines of memory, one of them in
+// descending order.
 #include "dahl.cuh"
 
 using namespace dahl;

@@ -3,9 +3,9 @@
 //     permutation:  out = the numbers below its length, in an order that depends on seed and length alone
 //     gather_rows:  out[i] = input[indices[i]], along the first axis
 //
-// The permutation is Fisher and Yates's, the same as on the CPU, and so is made one step after the other. What can be
-// done at once is drawing the numbers, so a first pass does; then one thread swaps. It is as slow as memory is far:
-// some microseconds for each ten steps, once an epoch.
+// The permutation is Fisher and Yates's, the same as on the CPU, and so its swaps are sequential. The random numbers
+// can be drawn in parallel, so a first pass draws them; then one thread swaps. Its speed is limited by the latency of
+// memory: some microseconds for each ten steps, once an epoch.
 #include "philox.cuh"
 
 using namespace dahl;

@@ -3,8 +3,8 @@
 //     slice:           out[.., i, ..] = input[.., start + i, ..]         out as input, with extent len at axis
 //     slice_backward:  out[.., start + i, ..] = gradient[.., i, ..], 0 elsewhere
 //
-// A thread for each element of the output. It finds where it is by two divisions, which are hidden behind the memory that
-// it waits for; neighbouring threads have neighbouring elements on both sides.
+// One thread for each element of the output. It finds its place by two divisions, which are hidden behind the latency
+// of memory; neighbouring threads have neighbouring elements on both sides.
 #include "dahl.cuh"
 
 using namespace dahl;

@@ -6,8 +6,8 @@
 // The largest element is subtracted first, so that nothing overflows (Goodfellow, Bengio and Courville 2016, Deep Learning,
 // section 4.1). A line with a NaN or with plus infinity becomes NaN.
 //
-// The threads that share a lane (`include/lanes.cuh`) go over it three times: for the largest element, for the sum, and to
-// write. Only the first time does the lane come from memory; then it is in the cache, unless it is very long.
+// The threads that share a lane (`include/lanes.cuh`) go over it three times: for the largest element, for the sum, and
+// to write. Only the first time is the lane read from memory; then it is cached, unless it is very long.
 #include "lanes.cuh"
 #include "softmax.cuh"
 

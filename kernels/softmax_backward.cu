@@ -3,7 +3,7 @@
 //     softmax_backward:      out[i] = output[i] * (gradient[i] - sum of output[j] * gradient[j])
 //     log_softmax_backward:  out[i] = gradient[i] - exp(output[i]) * sum of gradient[j]
 //
-// As forwards: the threads that share a lane fold it, all get the sum, and each writes its elements.
+// As in the forward pass: the threads that share a lane fold it, all get the sum, and each writes its elements.
 #include "fold.cuh"
 #include "lanes.cuh"
 

@@ -3,8 +3,8 @@
 //     tile:           out[.., r * extent + i, ..] = input[.., i, ..]       out: repeats * extent at axis
 //     tile_backward:  out[.., i, ..] = sum over r of gradient[.., r * extent + i, ..]
 //
-// A thread for each element of the output; that of the gradient adds up its copies one after the other, in the compute
-// type. Threads beside each other read beside each other, whichever copy they are at.
+// One thread for each element of the output; for the gradient it adds the copies in order, in the compute type.
+// Neighbouring threads read neighbouring elements, in any copy.
 #include "dahl.cuh"
 
 using namespace dahl;

@@ -1,10 +1,11 @@
 // transpose: out[j, i] = input[i, j].
 //
-// Read row by row, a matrix is written column by column: one side or the other would touch a new line of memory for each
-// element. So a block takes a tile of 32 x 32 through shared memory: it reads rows of the input, and writes rows of
-// the output, which are columns of the tile. A row of the tile has 33 places: with 32, all elements of a column would lie in
-// one of the 32 banks of shared memory, and be read one after the other (Harris 2013, An Efficient Matrix Transpose in CUDA C/C++).
-// A block's 8 rows of threads do 4 rows of the tile each, to spread the cost of finding their place.
+// If a matrix is read row by row, its transpose is written column by column: one of the two would touch a new line of
+// memory for each element. So a block takes a tile of 32 x 32 through shared memory: it reads rows of the input, and
+// writes rows of the output, which are columns of the tile. A row of the tile has 33 elements: with 32, all elements of
+// a column would be in one of the 32 banks of shared memory, and be read one after the other (Harris 2013, An Efficient
+// Matrix Transpose in CUDA C/C++). A block's 8 rows of threads move 4 rows of the tile each, to amortise the
+// computation of their place.
 #include "dahl.cuh"
 
 using namespace dahl;

@@ -4,21 +4,22 @@
 //     variance_backward:  out[i] = gradient * 2 * (input[i] - mean) / (count - correction)
 //     .._axis:            the same along one axis, at which out (or gradient) has extent 1
 //
-// The mean is found first and subtracted, so that nothing cancels, and what the mean is off by is corrected for (Chan, Golub and LeVeque
-// 1983, Algorithms for Computing the Sample Variance, equation 1.7). So an array is read two or three times; of a
-// whole one, in passes, of which each block of the next merges what the blocks of the one before have left; a lane by the threads
-// that share it, from the cache.
+// The mean is computed first and subtracted, so that nothing cancels, and the rounding error of the mean is corrected
+// for (Chan, Golub and LeVeque 1983, Algorithms for Computing the Sample Variance, equation 1.7). So an array is read
+// two or three times: a whole array in passes, where each block of a pass merges the results of all blocks of the pass
+// before; a lane by the threads that share it, from the cache.
 //
-// Everything is in double, also for types that are computed with as float: these kernels wait for memory, not for
-// arithmetic, and squares of floats do not overflow it. Numbers of type double that are so large that their squares would are scaled.
+// Everything is computed in double, also for types whose compute type is float: these kernels wait for memory, not for
+// arithmetic, and squares of floats do not overflow a double. Doubles so large that their squares would overflow are
+// scaled.
 #include "fold.cuh"
 #include "lanes.cuh"
 
 using namespace dahl;
 
-// What the mean is made of.
+// The sums from which the mean is computed.
 struct Total {
-    // Of the elements; of the elements times 2^-64, which does not overflow; and the largest magnitude.
+    // The sum of the elements; the sum of the elements times 2^-64, which does not overflow; and the largest magnitude.
     double sum, scaled_sum, magnitude;
 
     static DAHL_DEVICE double two_to_64() { return 18446744073709551616.0; }
@@ -37,11 +38,11 @@ struct Total {
         double mean = sum / count;
         return is_finite(mean) ? mean : scaled_sum / count * two_to_64();
     }
-    // A power of two by which numbers are to be multiplied so that their squares are in range.
+    // A power of two that scales numbers so that their squares are in range.
     DAHL_DEVICE double unit() const { return magnitude > 0x1p480 ? 0x1p-600 : 1.0; }
 };
 
-// Sums over deviations from the mean.
+// Sums of deviations from the mean and of their squares.
 struct Deviations {
     double squares, rest;
 
@@ -64,7 +65,7 @@ DAHL_DEVICE double variance_of(const Deviations &sums, double unit, size_t count
     return squares / degrees(count, correction) / unit / unit;
 }
 
-// The memory of the second pass, behind that of the first.
+// The scratch memory of the second pass, after that of the first.
 DAHL_DEVICE Scratch second(const Scratch &scratch, size_t n) {
     return {scratch.as<char>() + 32 * blocks(n, PART)};
 }
@@ -74,7 +75,7 @@ template <class T> DAHL_DEVICE void total_parts(const View<const T, ANY> &input,
     fold_parts<Total>(scratch, [](Total &total, T element) { total.add(widen(element)); }, elements);
 }
 
-// Deviations from the mean, times the unit if they are to be squared.
+// Leaves sums of deviations from the mean, times the unit if they are to be squared.
 template <class T> DAHL_DEVICE void deviation_parts(const View<const T, ANY> &input, const Scratch &scratch, bool are_squared) {
     Elements<const T> elements(input);
     Total total = fold_of_parts<Total>(elements.len, scratch);

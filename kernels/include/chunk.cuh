@@ -1,4 +1,4 @@
-// Chunk: 16 bytes, the most that a thread reads or writes at once.
+// Chunk: 16 bytes, the most that a thread reads or writes by one instruction.
 #pragma once
 
 #include "dahl.cuh"
@@ -8,7 +8,7 @@ namespace dahl {
 struct alignas(16) Chunk {
     uint32_t words[4];
 
-    // Whether an array is one run of memory that begins at a multiple of 16 bytes.
+    // Whether an array is contiguous and begins at a multiple of 16 bytes.
     template <class T> static DAHL_DEVICE bool fits(const Elements<T> &elements) {
         return elements.contiguous && reinterpret_cast<uintptr_t>(elements.view.data) % sizeof(Chunk) == 0;
     }
@@ -23,7 +23,7 @@ struct alignas(16) Chunk {
         return reinterpret_cast<const Chunk *>(elements.view.data)[i];
     }
 
-    // As many copies of a value as there is room for.
+    // A chunk filled with copies of a value.
     template <class T> static DAHL_DEVICE Chunk filled(T value) {
         Chunk chunk;
 #pragma unroll
@@ -34,10 +34,10 @@ struct alignas(16) Chunk {
     }
 };
 
-// Elements of a chunk.
+// The number of elements in a chunk.
 template <class T> constexpr unsigned EACH = sizeof(Chunk) / sizeof(T);
 
-// Whether a chunk may be read there.
+// Whether `place` is aligned for a chunk.
 DAHL_DEVICE bool is_of_chunk(const void *place) { return reinterpret_cast<uintptr_t>(place) % sizeof(Chunk) == 0; }
 
 // The elements of the chunk that begins at `from`, by one load.
@@ -47,7 +47,7 @@ template <class T, unsigned N> DAHL_DEVICE void load_chunk(const T *from, T (&it
     memcpy(items, &chunk, sizeof chunk);
 }
 
-// And back.
+// Stores the elements of a chunk by one store.
 template <class T, unsigned N> DAHL_DEVICE void store_chunk(T *to, const T (&items)[N]) {
     static_assert(N == EACH<T>, "a chunk of elements");
     Chunk chunk;

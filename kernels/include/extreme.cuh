@@ -7,7 +7,7 @@ namespace dahl {
 
 // The largest (`sign` 1) or smallest (`sign` -1): the first of equal ones. The first NaN comes before everything.
 template <class C, int sign> struct FirstExtreme {
-    // Nothing is found yet while the index is NONE.
+    // The index is NONE as long as there is no element.
     static constexpr uint64_t NONE = ~uint64_t(0);
     uint64_t index;
     union {

@@ -1,17 +1,18 @@
-// Folding many elements into few: sums, products, extremes, and everything else that is made of parts.
+// Folds of many elements into few: sums, products, extremes, and everything else that can be merged from parts.
 //
-// What is folded into is an accumulator, a plain struct of at most 32 bytes, a multiple of 4, without constructors:
+// The accumulator of a fold is a plain struct of at most 32 bytes, a multiple of 4, without constructors:
 //
-//     static A identity();           // of nothing
-//     void merge(const A &later);    // with what was folded from later elements
+//     static A identity();           // of no elements
+//     void merge(const A &later);    // adds what was folded from later elements
 //
-// Every fold has one order, given by the shapes and the launch alone: each thread takes every so many-th element, or every so
-// many-th 16 bytes of elements, and what the threads have is merged as a tree. How elements lie in memory decides only by which loads
-// they are read: 16 bytes at once, if they can be, and several loads before what they bring is folded. So the bits are the same each
-// time. No atomics: floats added in the order in which threads come would differ from run to run. The tree also keeps the rounding
-// error small: it grows with the elements of one thread and the logarithm of the threads (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+// The order of every fold depends on the shapes and the launch alone: each thread takes elements (or groups of 16
+// bytes) at a fixed step, and the accumulators of the threads are merged as a tree. The layout in memory decides only
+// which loads are used: 16 bytes at a time if possible, and several loads in flight before their elements are folded.
+// So the bits are the same in each run. There are no atomics: floats added in the order in which threads arrive would
+// differ from run to run. The tree also keeps the rounding error small: it grows with the elements of one thread and
+// the logarithm of the number of threads (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
 //
-// Here is the fold of a whole array; that of each lane along an axis is in `lanes.cuh`.
+// This file folds whole arrays; `lanes.cuh` folds each lane along an axis.
 #pragma once
 
 #include "chunk.cuh"
@@ -19,13 +20,13 @@
 namespace dahl {
 
 constexpr unsigned WARP_THREADS = 32;
-// Of blocks that fold: block(256), or block(32, 8) where warps do different things.
+// Threads of a block that folds: block(256), or block(32, 8) where warps do different things.
 constexpr unsigned FOLD_THREADS = 256;
 constexpr unsigned FOLD_WARPS = FOLD_THREADS / WARP_THREADS;
-// Elements that a block of `fold_parts` gets at least: 8 for each thread.
+// The least number of elements for a block of `fold_parts`: 8 for each thread.
 constexpr unsigned PART = 2048;
 
-// Each word of a value, exchanged in a warp.
+// Applies `exchange` to each 32-bit word of a value, to exchange it in a warp.
 template <class A, class Exchange> DAHL_DEVICE A shuffled(const A &value, Exchange exchange) {
     static_assert(sizeof(A) % 4 == 0, "a shuffle moves words of 4 bytes");
     uint32_t words[sizeof(A) / 4];
@@ -37,7 +38,7 @@ template <class A, class Exchange> DAHL_DEVICE A shuffled(const A &value, Exchan
     return result;
 }
 
-// The value of the thread `delta` lanes on.
+// The value of the thread `delta` positions later in the warp.
 template <class A> DAHL_DEVICE A shuffle_down(const A &value, unsigned delta) {
     return shuffled(value, [=](uint32_t word) { return __shfl_down_sync(~0u, word, delta); });
 }
@@ -69,19 +70,20 @@ template <class A> DAHL_DEVICE A fold_block(A accumulator) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading.
 
-// Loads that a thread has under way before it folds what they bring: memory answers late, and what all threads have asked for
-// until then is what it can be busy with.
+// The number of loads that a thread has in flight before it folds their elements, to hide the latency of memory.
 constexpr unsigned AHEAD = 4;
 
-// A count, of which what is beyond 32 bits does not matter: half the registers and instructions for what is compared with it.
+// A count, saturated to 32 bits where larger values make no difference: comparisons with it take half the registers and
+// instructions.
 DAHL_DEVICE unsigned up_to_32_bits(size_t count) { return count >> 32 == 0 ? unsigned(count) : ~0u; }
 
-// A whole array, to be read by `fold_share`, as is whatever else has these members.
+// A whole array as a source for `fold_share`. Any type with these members is such a source.
 template <class T> struct ReadArray {
     const Elements<const T> &elements;
     // Whether `chunk(start)` is 16 bytes that one load reads, for each `start` that is a multiple of `EACH<T>`.
     bool at_once;
-    // Whether `line(i)` is the element `i`, by so few instructions that several may be on their way at a time.
+    // Whether `line(i)` reads element `i` by so few instructions that the loop can be unrolled, with several loads in
+    // flight.
     bool in_line;
 
     explicit DAHL_DEVICE ReadArray(const Elements<const T> &elements)
@@ -92,11 +94,11 @@ template <class T> struct ReadArray {
     DAHL_DEVICE const T *chunk(size_t start) const { return elements.view.data + start; }
 };
 
-// What a thread reads.
+// A source with the elements that a thread has loaded from it.
 template <class T, unsigned N, class From> struct Reader {
     static_assert(N == 1 || N == EACH<T>, "arrays that are read together have elements of one size");
     From from;
-    // Read, and not yet folded.
+    // Loaded, and not yet folded.
     T ahead[AHEAD][N];
 
     explicit DAHL_DEVICE Reader(const From &from) : from(from) {}
@@ -105,7 +107,7 @@ template <class T, unsigned N, class From> struct Reader {
     }
 };
 
-// Folds of the elements from `begin` up to `end` those of the `thread`-th of so many threads, which take `N` neighbours each:
+// Folds the share of one of `threads` threads in the elements `begin..end`, in groups of `N` neighbours: calls
 // `add(accumulator, element, ..)`, with an element of each reader's array.
 template <unsigned N, class A, class Add, class... Readers>
 DAHL_DEVICE void fold_share(A &accumulator, size_t begin, size_t end, unsigned thread, unsigned threads, Add &add, Readers... readers) {
@@ -144,27 +146,28 @@ DAHL_DEVICE void fold_share(A &accumulator, size_t begin, size_t end, unsigned t
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of a whole array, in two passes, since blocks cannot wait for each other: `fold_parts` leaves an accumulator for each
-// block in the task's scratch memory, `fold_of_parts` in one block merges them.
+// Folds of a whole array, in two passes, since blocks cannot wait for each other: `fold_parts` leaves an accumulator
+// for each block in the task's scratch memory, and `fold_of_parts` merges them in one block.
 //
 //     DAHL_KERNEL(sum, types(T: real), scratch(32 * blocks(input.len(), 2048)),
 //                 pass(sum_parts, grid(blocks(input.len(), 2048)), block(256)), pass(sum, grid(1), block(256)))
 
-// Leaves what a block has folded for the pass after it.
+// Leaves a block's accumulator in scratch memory for the next pass.
 template <class A> DAHL_DEVICE void leave_part(A accumulator, const Scratch &scratch) {
     static_assert(sizeof(A) <= 32, "scratch(32 * blocks(..)) is enough");
     accumulator = fold_block(accumulator);
     if (threadIdx.x == 0) scratch.as<A>()[blockIdx.x] = accumulator;
 }
 
-// Folds this block's share of `n` elements: `add(accumulator, i)` for each. Blocks of FOLD_THREADS, blocks(n, PART) of them.
+// Folds this block's share of `n` elements: calls `add(accumulator, i)` for each. For blocks(n, PART) blocks of
+// FOLD_THREADS.
 template <class A, class Add> DAHL_DEVICE void fold_parts(size_t n, const Scratch &scratch, Add add) {
     A accumulator = A::identity();
     for (size_t i = first_index(); i < n; i += grid_threads()) add(accumulator, i);
     leave_part(accumulator, scratch);
 }
 
-// The same of arrays of one length: `add(accumulator, element, ..)`, with an element of each.
+// The same for arrays of one length: `add(accumulator, element, ..)`, with an element of each.
 template <class A, class Add, class T, class... Others>
 DAHL_DEVICE void fold_parts(const Scratch &scratch, Add add, const Elements<const T> &elements, const Elements<const Others> &...others) {
     A accumulator = A::identity();
@@ -194,7 +197,8 @@ template <class C> struct Sum {
     DAHL_DEVICE void merge(const Sum &later) { value += later.value; }
 };
 
-// The largest (`sign` 1) or smallest (`sign` -1) of elements of type `T`; NaN if one is NaN. A word for types of fewer bits.
+// The largest (`sign` 1) or smallest (`sign` -1) of elements of type `T`; NaN if one is NaN. Narrower types are kept in
+// a word.
 template <class T, int sign> struct Extreme {
     union {
         T value;

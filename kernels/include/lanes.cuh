@@ -1,5 +1,6 @@
-// Folding each lane of an array, its elements along one axis: which threads share a lane, and where lanes are few and long, into which
-// parts each is cut. What they are folded into, and how a thread reads its share, is as for a whole array (`fold.cuh`).
+// Folds of each lane of an array (its elements along one axis): which threads share a lane, and into which parts lanes
+// are split where they are few and long. Accumulators, and how a thread reads its share, are as for a whole array
+// (`fold.cuh`).
 #pragma once
 
 #include "chunk.cuh"
@@ -8,24 +9,24 @@
 namespace dahl {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of each lane along an axis: grid(blocks(lanes, 8)), block(32, 8).
+// Folds of each lane along an axis: grid(blocks(lanes, 8)), block(32, 8).
 //
 // Lanes are divided in one of three ways, which depend on shapes alone, so that neighbouring threads read neighbouring
-// elements: if lanes lie side by side (`after` is large), a warp takes 32 of them and its threads go down one each; if not,
-// the threads of a warp go along one lane together, or those of a whole block, if lanes are long.
+// elements: if lanes are adjacent in memory (`after` is large), each thread of a warp goes down one of 32 lanes; if
+// not, the threads of a warp, or of a whole block if lanes are long, go along one lane together.
 
 constexpr size_t LONG_LANE = 1024;
 
 enum class Sharing { Beside, Warp, Block };
 
-// What one thread has of a lane that several share: elements `first`, `first + step`, .. below `end`.
+// One thread's share of a lane: elements `first`, `first + step`, .. below `end`.
 struct LaneShare {
     Sharing sharing;
     size_t first, step, end;
-    // Whether this thread, of those that share the lane, stores what is found.
+    // Whether this thread, of those that share the lane, stores the result.
     bool leads;
 
-    // Merges what the threads that share a lane have; all get the result. To be called by all threads.
+    // Merges the accumulators of the threads that share a lane; all get the result. All threads must call it.
     template <class A> DAHL_DEVICE A fold(A accumulator) const {
         if (sharing == Sharing::Block) return fold_block(accumulator);
         if (sharing == Sharing::Warp) {
@@ -42,8 +43,8 @@ struct LaneShare {
     }
 };
 
-// Calls `body(share, lane)` for each of `lanes` lanes of `extent` elements, in all threads that share it. Threads may be
-// called with another's lane and an empty share, so that all of a block fold together.
+// Calls `body(share, lane)` for each of `lanes` lanes of `extent` elements, in all threads that share it. Threads
+// without a lane are called with another lane and an empty share, so that all threads of a block fold together.
 template <class Body> DAHL_DEVICE void for_each_lane(size_t lanes, size_t extent, size_t after, Body body) {
     unsigned x = threadIdx.x, y = threadIdx.y;
     if (after >= WARP_THREADS / 2) {
@@ -65,8 +66,8 @@ template <class Body> DAHL_DEVICE void for_each_lane(size_t lanes, size_t extent
     }
 }
 
-// Folds each lane: `open(lane)` gives what `add(accumulator, opened, i)` takes for each element `i`; `store(lane, accumulator)` is
-// called once a lane, by one thread.
+// Folds each lane: calls `add(accumulator, opened, i)` for each element `i`, where `opened` is the result of
+// `open(lane)`; one thread of each lane calls `store(lane, accumulator)`.
 template <class A, class Open, class Add, class Store>
 DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open, Add add, Store store) {
     for_each_lane(lanes, extent, after, [&](const LaneShare &share, size_t lane) {
@@ -79,9 +80,10 @@ DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of each lane of an array, in two passes. Where lanes are few and long, each is cut into parts, for several blocks: the first pass
-// leaves an accumulator for each in scratch memory and the last merges them. Else the first pass does everything, and the last, where
-// there are too many lanes or too few elements to cut any, is not launched at all.
+// Folds of each lane of an array, in two passes. Where lanes are few and long, each is split into parts for several
+// blocks: the first pass leaves an accumulator for each part in scratch memory, and the last merges them. Otherwise the
+// first pass does everything, and the last is not launched if there are too many lanes or too few elements to split
+// any.
 //
 //     DAHL_KERNEL(sum_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
 //                 pass(sum_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
@@ -89,13 +91,13 @@ DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open
 
 enum class Pass { Parts, Last };
 
-// How lanes are divided among warps or blocks, and cut into parts.
+// How lanes are divided among warps or blocks, and split into parts.
 struct Cut {
     Sharing sharing;
-    // Of each lane, and the most elements of a part.
+    // The number of parts of each lane, and the most elements of a part.
     size_t parts, each;
 
-    // `neighbours` are the lanes that a thread takes of those that lie side by side.
+    // `neighbours` is the number of adjacent lanes that one thread takes.
     DAHL_DEVICE Cut(size_t lanes, size_t extent, size_t after, unsigned neighbours) : sharing(Sharing::Warp), parts(1), each(extent) {
         size_t groups = lanes, most = 1, least = 4096;
         if (after >= WARP_THREADS / 2) {
@@ -109,7 +111,7 @@ struct Cut {
         size_t wanted = divide(most, groups).quotient, possible = extent / least;
         parts = wanted < possible ? wanted : possible;
         if (parts == 0) parts = 1;
-        // Parts begin where 16 bytes do, if the lane does.
+        // Parts begin at multiples of 16 bytes if the lane does.
         if (parts > 1) each = ceil_div(ceil_div(extent, parts), sizeof(Chunk)) * sizeof(Chunk);
     }
 
@@ -117,7 +119,7 @@ struct Cut {
     DAHL_DEVICE size_t end(size_t part, size_t extent) const { return begin(part + 1, extent); }
 };
 
-// Where the first pass puts what it finds of a part.
+// Stores the result of the first pass for a part.
 template <class A, class Store>
 DAHL_DEVICE void store_part(const Cut &cut, size_t lane, size_t part, A &accumulator, const Scratch &scratch, Store &store) {
     if (cut.parts == 1) {
@@ -127,10 +129,10 @@ DAHL_DEVICE void store_part(const Cut &cut, size_t lane, size_t part, A &accumul
     }
 }
 
-// Rows that a thread has under way before it folds what they bring, where threads go down lanes side by side.
+// The number of rows that a thread has in flight before it folds their elements, where threads go down adjacent lanes.
 constexpr unsigned ROWS_AHEAD = 8;
 
-// Lanes side by side: a thread goes down `N` neighbouring ones, and the warps of a block share the elements of each.
+// Adjacent lanes: a thread goes down `N` neighbouring ones, and the warps of a block share the elements of each.
 template <class A, unsigned N, class T, class From, class Add, class Store>
 DAHL_DEVICE void fold_beside(const From &lanes, const Cut &cut, const Scratch &scratch, Add &add, Store &store) {
     __shared__ A of_rows[FOLD_WARPS][N][WARP_THREADS];
@@ -179,7 +181,7 @@ DAHL_DEVICE void fold_beside(const From &lanes, const Cut &cut, const Scratch &s
     }
 }
 
-// Lanes one after the other: the threads of a warp or of a block go along each.
+// Lanes that are not adjacent: the threads of a warp or of a block go along each.
 template <class A, unsigned N, class T, class From, class Add, class Store>
 DAHL_DEVICE void fold_along(const From &lanes, const Cut &cut, const Scratch &scratch, Add &add, Store &store) {
     bool is_block = cut.sharing == Sharing::Block;
@@ -201,7 +203,7 @@ DAHL_DEVICE void fold_along(const From &lanes, const Cut &cut, const Scratch &sc
     }
 }
 
-// A lane, to be read by `fold_share`.
+// A lane as a source for `fold_share`.
 template <class T> struct ReadLane {
     static constexpr bool in_line = true;
     Lane<const T> lane;
@@ -223,16 +225,17 @@ template <class T> struct ReadLanes {
 
     DAHL_DEVICE size_t count() const { return lanes.count(); }
     DAHL_DEVICE ReadLane<T> read(size_t lane) const { return ReadLane<T>(lanes[lane]); }
-    // Whether 16 bytes hold elements of `EACH<T>` lanes side by side, from each lane on whose number is a multiple of it.
+    // Whether each 16 bytes hold elements of `EACH<T>` adjacent lanes, beginning with a lane whose number is a multiple
+    // of that.
     DAHL_DEVICE bool are_in_chunks() const { return lanes.contiguous && after % EACH<T> == 0 && is_of_chunk(lanes.view.data); }
 };
 
-// Folds lanes, each a lane of an array or what else has as many elements: `add(accumulator, element)`; `store(lane, accumulator)` is
-// called once a lane, by one thread.
+// Folds each lane of `lanes`, `ReadLanes` or a type with the same members: calls `add(accumulator, element)`; one
+// thread of each lane calls `store(lane, accumulator)`.
 template <class A, Pass pass, class T, class From, class Add, class Store>
 DAHL_DEVICE void fold_lanes_of(const From &lanes, const Scratch &scratch, Add add, Store store) {
     static_assert(sizeof(A) <= 32, "the scratch memory is enough");
-    // What the threads leave each other of neighbouring lanes has to have room in shared memory.
+    // The accumulators of neighbouring lanes, which threads exchange, must fit in shared memory.
     constexpr unsigned NEIGHBOURS = EACH<T> * sizeof(A) <= 128 ? EACH<T> : 1;
     Cut cut(lanes.count(), lanes.extent, lanes.after, EACH<T>);
     if constexpr (pass == Pass::Last) {

@@ -1,8 +1,8 @@
-// Parts of a matrix product: its inner dimension cut among blocks.
+// Parts of a matrix product: the inner dimension is split among blocks (split-K).
 //
-// A product of few tiles over many inner indices, such as the gradient by a convolution's filters, has too few blocks for a
-// device. So its inner dimension is cut in parts, each with blocks of its own (their z), that leave their sums in scratch memory,
-// [part, row, col]. A second pass adds these up, in order.
+// A product of few tiles over many inner indices, such as the gradient by a convolution's filters, has too few blocks
+// for a device. So its inner dimension is split into parts, each with blocks of its own (their z), which leave their
+// sums in scratch memory, [part, row, col]. A second pass adds these in order.
 #pragma once
 
 #include "fold.cuh"
@@ -11,17 +11,18 @@
 
 namespace dahl {
 
-// As many tiles of all parts as two for each of a device's multiprocessors (of an H100: 132), which run them at once.
+// The number of tiles of all parts to aim at: two for each multiprocessor of a device (an H100 has 132), which runs
+// both at the same time.
 constexpr uint64_t PARTS_TILES = 264;
 
-// In how many parts `inner` indices are cut, of at least `least` each. In `scratch(..)` and `grid(..)` it is written out.
+// The number of parts for `inner` indices, of at least `least` each. `scratch(..)` and `grid(..)` repeat this formula.
 DAHL_DEVICE uint64_t parts_of(uint64_t rows, uint64_t cols, uint64_t inner, uint64_t least) {
     uint64_t parts = PARTS_TILES / (blocks(cols, Tile::COLS) * blocks(rows, Tile::ROWS)), most = inner / least;
     parts = parts < most ? parts : most;
     return parts > 1 ? parts : 1;
 }
 
-// This block's part of the inner indices: whole steps, but for the last.
+// This block's part of the inner indices: whole steps, except for the last.
 constexpr uint64_t PART_STEP = 16;
 struct Part {
     size_t first, end;

@@ -1,13 +1,14 @@
-// What passes a rectifier backwards: of gradients, those whose output is above 0 or NaN. They are added up by channel, and put where
-// a pooling took their outputs from.
+// The backward pass through a rectifier and a pooling: gradients whose output is above 0 or NaN pass the rectifier.
+// They are summed by channel, and written to the places that the pooling took the outputs from.
 //
-// An index says nothing of the window, so any of a plane may be any place. A block takes 4096 places of a plane at a time: in shared
-// memory, each place gets the number of the last pooled element that names it, by atomic operations on whole numbers, whose order does
-// not matter; then the threads write place after place, what passes of that element's gradient or 0. So if two indices are the
-// same, which those of one pooling never are, the later one counts, as on the CPU.
+// An index does not tell the window, so any index of a plane may name any place. A block takes 4096 places of a plane
+// at a time: in shared memory, each place gets the number of the last pooled element that names it, by integer atomics,
+// whose result does not depend on the order; then the threads write place after place that element's gradient if it
+// passes, or 0. So if two indices are the same, which those of one pooling never are, the later one counts, as on the
+// CPU.
 //
-// That pass reads each gradient that goes into the one by the bias, so it leaves sums of them as well: one for each channel and
-// every so many-th image. The pass after it adds those of a channel.
+// That pass also reads each term of the gradient by the bias, so it leaves sums of them as well: for each channel, one
+// for each part of the images. The next pass adds those of a channel.
 #pragma once
 
 #include "chunk.cuh"
@@ -16,13 +17,14 @@
 
 namespace dahl {
 
-// What of a gradient passes the rectifier, whose output is given; a NaN lets it through.
+// The gradient behind a rectifier with this output; a NaN lets it pass.
 template <class T> DAHL_DEVICE compute_t<T> passed(T gradient, T output) {
     return widen(output) <= compute_t<T>(0) ? compute_t<T>(0) : widen(gradient);
 }
 
-// Adds to `by_bias` what passes of each channel. For grid(blocks(channels, 1)), block(256). A thread takes the elements of a chunk of a
-// plane; where the next ones are it finds by addition, in the same plane or in one of a later image.
+// Adds to `by_bias` the gradients of each channel that pass. For grid(blocks(channels, 1)), block(256). A thread takes
+// the elements of a chunk of a plane, and finds the next chunk by addition, in the same plane or in one of a later
+// image.
 template <class T>
 DAHL_DEVICE void add_passed(const View<const T, 4> &gradient, const View<const T, 4> &output, const View<compute_t<T>, 1> &by_bias) {
     using S = Sum<compute_t<T>>;
@@ -62,20 +64,20 @@ DAHL_DEVICE void add_passed(const View<const T, 4> &gradient, const View<const T
     }
 }
 
-// Places of a plane that a block has in shared memory at once.
+// The number of places of a plane that a block has in shared memory.
 constexpr unsigned OWNED = 4096;
 
-// In how many parts the images are cut for the sums of channels: so many that all of a device is busy, and that a block has a thread for
-// each sum of a channel.
+// The number of parts into which the images are split for the sums of channels: enough to fill a device, and at most
+// one for each thread of the block that adds a channel's sums.
 DAHL_DEVICE uint64_t parts_of_images(uint64_t images, uint64_t channels) {
     uint64_t parts = 8192 / (channels + 1) + 1;
     if (parts > FOLD_THREADS) parts = FOLD_THREADS;
     return parts < images ? parts : images;
 }
 
-// `put(image, channel, place, value)` for each place of each plane of `places`: the gradient that came there, or 0. What passes of a
-// channel in each part of the images goes to `sums[channel * parts + part]`.
-// For grid(blocks(channels, 1), parts of the images, blocks(places, OWNED)), block(256).
+// Calls `put(image, channel, place, value)` for each place of each plane of `places`, with the gradient for it, or 0.
+// Writes the sum of the gradients of a channel that pass, in each part of the images, to `sums[channel * parts +
+// part]`. For grid(blocks(channels, 1), parts of the images, blocks(places, OWNED)), block(256).
 template <class T, class Put>
 DAHL_DEVICE void unpool(const View<const T, 4> &gradient, const View<const T, 4> &output, const View<const uint32_t, 4> &index,
                         size_t places, const Task &task, compute_t<T> *sums, Put put) {
@@ -90,7 +92,7 @@ DAHL_DEVICE void unpool(const View<const T, 4> &gradient, const View<const T, 4>
         for (size_t image = blockIdx.y; image < images; image += gridDim.y) {
             Plane<const T> from(gradient, image, channel), decides(output, image, channel);
             Plane<const uint32_t> named(index, image, channel);
-            // Also if there is no place, for then every index is out of range.
+            // The loop runs even if there is no place: then every index is out of range and must be reported.
             for (size_t first = size_t(blockIdx.z) * OWNED; first == 0 || first < places; first += size_t(gridDim.z) * OWNED) {
                 size_t count = places - first < OWNED ? places - first : OWNED;
                 for (size_t i = thread; i < named.len; i += FOLD_THREADS) {
@@ -116,7 +118,7 @@ DAHL_DEVICE void unpool(const View<const T, 4> &gradient, const View<const T, 4>
     }
 }
 
-// Adds to `by_bias` the sums that `unpool` has left of `parts`. For grid(blocks(channels, 1)), block(256).
+// Adds to `by_bias` the sums of `parts` that `unpool` has left. For grid(blocks(channels, 1)), block(256).
 template <class C> DAHL_DEVICE void add_sums(const C *sums, uint64_t parts, const View<C, 1> &by_bias) {
     for (size_t channel = blockIdx.x; channel < by_bias.len(); channel += gridDim.x) {
         Sum<C> sum = Sum<C>::identity();

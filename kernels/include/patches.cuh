@@ -1,4 +1,5 @@
-// A convolution as a product of matrices, of which the one of patches is never in memory: what the convolutions have in common.
+// A convolution as a product of matrices, of which the matrix of patches is never in memory: the parts that all
+// convolutions share.
 #pragma once
 
 #include "product.cuh"
@@ -16,7 +17,7 @@ struct Three {
     }
 };
 
-// The distance that an image, row and column make, as one index, in an array of channels.
+// The distance in bytes that an image, row and column, packed in one index, contribute in an array with channels.
 template <class T> DAHL_DEVICE uint64_t bytes_of_place(const View<T, 4> &images, uint64_t index) {
     Three place = Three::of(index, images.extent(2), images.extent(3));
     return bytes_along(images, 0, place.outer) + bytes_along(images, 2, place.row) + bytes_along(images, 3, place.col);
@@ -45,8 +46,8 @@ struct Tap {
     uint32_t row, col;
 };
 
-// A position of a kernel: which of the kernel's rows and columns have an element of the array there, and from where a tap's
-// distance counts. That it is the taps that are counted, and not rows of an image, keeps a comparison to 32 bits.
+// A position of a kernel: which of the kernel's rows and columns lie on an element of the array, and the distance in
+// bytes that taps' distances are added to. Comparing taps instead of rows of an image keeps comparisons to 32 bits.
 struct Reach {
     uint64_t bytes;
     uint32_t row, rows, col, cols;
@@ -54,7 +55,7 @@ struct Reach {
     DAHL_DEVICE bool has(const Tap &tap) const { return (tap.row - row < rows) & (tap.col - col < cols); }
 };
 
-// Of `taps` those from `first` up to `end`.
+// The part `first..end` of `taps`.
 struct Taps {
     uint32_t first, count;
 
@@ -64,7 +65,7 @@ struct Taps {
     }
 };
 
-// Stops if taps do not count in 31 bits: an element of the output would be a sum of more products.
+// Stops if the taps do not fit in 31 bits: an element of the output would be a sum of more products.
 DAHL_DEVICE void check_kernel(const Window &window) {
     for (int axis = 0; axis < 2; axis++) {
         if (window.kernel[axis] >> 31 != 0) out_of_bounds(axis, window.kernel[axis], uint64_t(1) << 31);
@@ -96,7 +97,7 @@ template <class T> struct Patches {
     }
 
   private:
-    // Also of a row and column outside, where a patch begins.
+    // Also for a row and column outside of the image, where a patch may begin.
     DAHL_DEVICE uint64_t bytes_to(uint64_t row, uint64_t col) const {
         return (row * uint64_t(images.strides[2]) + col * uint64_t(images.strides[3])) * sizeof(T);
     }
@@ -107,7 +108,7 @@ template <class T> struct Patches {
     }
 };
 
-// `Patches` with its dimensions exchanged: a tap is what is fixed, positions are summed over.
+// `Patches` transposed: taps are the outer dimension, and positions are summed over.
 template <class T> struct PatchesOfTaps {
     static constexpr bool HAS_GAPS = false;
     Patches<T> patches;

@@ -1,7 +1,7 @@
 // Philox4x32-10: random numbers that are a function of a seed and a counter, the same as on the CPU (Salmon, Moraes, Dror and Shaw
 // 2011, Parallel Random Numbers: As Easy as 1, 2, 3, section 3.4).
 //
-// No thread has a state: each makes the numbers of its own elements from their indices.
+// Threads have no state: each computes the numbers of its own elements from their indices.
 #pragma once
 
 #include "dahl.cuh"
@@ -29,7 +29,7 @@ struct UniformPair {
     double first, second;
 };
 
-// Two numbers in [0, 1) with 53 bits, for each `block` of the sequence of `seed`.
+// Two numbers in [0, 1) with 53 bits, from block `block` of the sequence of `seed`.
 DAHL_DEVICE UniformPair uniform_pair(uint64_t seed, uint64_t block) {
     Random128 bits = philox4x32({{uint32_t(block), uint32_t(block >> 32), 0, 0}}, seed);
     auto number = [](uint32_t low, uint32_t high) {
@@ -38,7 +38,7 @@ DAHL_DEVICE UniformPair uniform_pair(uint64_t seed, uint64_t block) {
     return {number(bits.words[0], bits.words[1]), number(bits.words[2], bits.words[3])};
 }
 
-// The upper half of a product of 128 bits.
+// The upper half of a 128-bit product.
 DAHL_DEVICE uint64_t multiply_high(uint64_t a, uint64_t b) {
 #ifdef __CUDA_ARCH__
     return __umul64hi(a, b);
@@ -47,7 +47,8 @@ DAHL_DEVICE uint64_t multiply_high(uint64_t a, uint64_t b) {
 #endif
 }
 
-// An index below `count` from the `block` of the sequence of `seed` (Lemire 2019, Fast Random Integer Generation in an Interval).
+// An index below `count` from block `block` of the sequence of `seed` (Lemire 2019, Fast Random Integer Generation in
+// an Interval).
 DAHL_DEVICE uint64_t index_below(uint64_t count, uint64_t seed, uint64_t block) {
     Random128 bits = philox4x32({{uint32_t(block), uint32_t(block >> 32), 1, 0}}, seed);
     return multiply_high(uint64_t(bits.words[1]) << 32 | bits.words[0], count);

@@ -1,4 +1,4 @@
-// Plane: one channel of one image, element by element or 16 bytes at once.
+// Plane: one channel of one image, read element by element or by 16 bytes.
 #pragma once
 
 #include "chunk.cuh"
@@ -26,7 +26,7 @@ template <class T> struct Plane {
     }
 };
 
-// As many elements of a plane as a chunk has, from `start` on: those of them that there are, and 0.
+// The elements of a plane from `start` on, as many as a chunk has; 0 beyond the end.
 template <class T> DAHL_DEVICE void load_each(const Plane<const T> &plane, bool is_run, size_t start, T (&elements)[EACH<T>]) {
     const T *from = plane.first + start;
     if (is_run && start + EACH<T> <= plane.len && is_of_chunk(from)) {

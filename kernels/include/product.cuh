@@ -1,22 +1,25 @@
-// Matrix products in tiles: what `matmul` and the three convolutions are made of.
+// Matrix products in tiles, for `matmul` and the three convolutions.
 //
 //     product[row, col] = sum over inner of a[row, inner] * b[inner, col]
 //
-// Every element of `a` is needed by all columns, every element of `b` by all rows. A block computes a tile of 64 x 128 of the
-// product, and reads 64 x 16 and 16 x 128 of the factors at a time into shared memory (of doubles half as many), so each
-// element is read once for 128 or 64 products. Each of the 256 threads has 4 x 8 of the tile in registers: for 12 numbers that
-// it reads from shared memory, 16 bytes at once, it does 32 products (Volkov and Demmel 2008, Benchmarking GPUs to Tune Dense
-// Linear Algebra). Products are summed up in the compute type, one after the other. A convolution of few channels has flat
-// tiles of 32 x 256, of which less is beyond the last channel.
+// All columns need every element of `a`, all rows every element of `b`. A block computes a tile of 64 x 128 of the
+// product, and reads 64 x 16 and 16 x 128 of the factors at a time into shared memory (half as many for doubles), so
+// each element is read once for 128 or 64 products. Register blocking: each of the 256 threads has 4 x 8 elements of
+// the tile in registers, and does 32 products for 12 numbers that it reads from shared memory, 16 bytes at a time
+// (Volkov and Demmel 2008, Benchmarking GPUs to Tune Dense Linear Algebra). Products are summed in the compute type,
+// one after the other. A convolution of few channels uses flat tiles of 32 x 256, which waste less beyond the last
+// channel.
 //
-// While a step's products are computed, the next step's elements are on their way into registers, and go to the other of two
-// places in shared memory; so a step has one barrier, and memory has the time of a step (CUTLASS, Efficient GEMM in CUDA,
-// Software Pipelining: https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html).
+// While a step's products are computed, the next step's elements are prefetched into registers, and then stored in the
+// other of two buffers in shared memory (double buffering). So a step has one barrier, and the latency of memory is
+// hidden behind a step (CUTLASS, Efficient GEMM in CUDA, Software Pipelining:
+// https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html).
 //
-// The factors need not be matrices in memory: they are asked for elements, and a convolution's makes a matrix of patches as it
-// is read (implicit GEMM; Chetlur et al. 2014, cuDNN: Efficient Primitives for Deep Learning, section 3). What is costly about
-// an index, its division into image, row and column, is done once for a row of the tile and once for an inner index of a step,
-// and kept in shared memory; an element needs but the sum of two places.
+// The factors need not be matrices in memory: they are asked for elements, and a convolution's factor computes the
+// matrix of patches while it is read (implicit GEMM; Chetlur et al. 2014, cuDNN: Efficient Primitives for Deep
+// Learning, section 3). The expensive part of an index, its division into image, row and column, is done once for a row
+// of the tile and once for an inner index of a step, and kept in shared memory; for an element only two distances are
+// added.
 #pragma once
 
 #include "dahl.cuh"
@@ -24,11 +27,11 @@
 namespace dahl {
 
 constexpr unsigned TILE_THREADS = 256;
-// Of a tile's rows and columns each thread has.
+// The rows and columns of a tile that each thread has.
 constexpr unsigned EACH_ROWS = 4, EACH_COLS = 8;
 
-// How the threads of a block lie over a tile: each has rows that are `SIDE_ROWS` from each other and columns that are
-// `SIDE_COLS` from each other. So neighbours have neighbouring ones.
+// How the threads of a block are arranged over a tile: each has rows that are `SIDE_ROWS` apart and columns that are
+// `SIDE_COLS` apart. So neighbouring threads have neighbouring elements.
 template <unsigned ROWS_BESIDE> struct TileShape {
     static constexpr unsigned SIDE_ROWS = ROWS_BESIDE, SIDE_COLS = 16;
     static constexpr unsigned ROWS = SIDE_ROWS * EACH_ROWS, COLS = TILE_THREADS / SIDE_ROWS * EACH_COLS;
@@ -36,35 +39,37 @@ template <unsigned ROWS_BESIDE> struct TileShape {
 using Tile = TileShape<16>;    // 64 x 128
 using FlatTile = TileShape<8>; // 32 x 256, for products of few rows
 
-// As many elements as a thread reads from shared memory at once.
+// The elements that a thread reads from shared memory by one load.
 template <class C> struct alignas(16) Vector {
     static constexpr unsigned SIZE = 16 / sizeof(C);
     C of[SIZE];
 };
 
-// Inner indices of a step.
+// Inner indices in a step.
 template <class C> constexpr unsigned TILE_INNER = 4 * Vector<C>::SIZE;
 
-// A product of doubles is rounded before it is added, as that of the reference, which has no wider range: both overflow alike.
+// A product of doubles is rounded before it is added, as in the reference, which has no wider range: so both overflow
+// for the same inputs.
 DAHL_DEVICE float multiply_add(float a, float b, float sum) { return ::fmaf(a, b, sum); }
 DAHL_DEVICE double multiply_add(double a, double b, double sum) { return a * b + sum; }
 
-// The element whose distance from an array's first is the sum of two, in bytes: of an index of each dimension of a factor.
+// The element whose distance in bytes from an array's first is the sum of two: one for the index of each dimension of a
+// factor.
 template <class T> DAHL_DEVICE T &element_at(T *first, uint64_t outer, uint64_t inner) {
     return *const_cast<T *>(reinterpret_cast<const T *>(reinterpret_cast<const char *>(first) + int64_t(outer) + int64_t(inner)));
 }
 
-// What an index of `axis` adds to that distance.
+// The contribution of an index of `axis` to that distance.
 template <class T, int RANK> DAHL_DEVICE uint64_t bytes_along(const View<T, RANK> &view, int axis, uint64_t index) {
     check_bounds(axis, index, view.extents[axis]);
     return index * uint64_t(view.strides[axis]) * sizeof(T);
 }
 
-// Where a thread is in its tile: its elements are at row `row + i * SIDE_ROWS` and column `col + j * SIDE_COLS`.
+// A thread's place in its tile: its elements are at row `row + i * SIDE_ROWS` and column `col + j * SIDE_COLS`.
 //
-// A warp has 4 x 8 threads: fewer numbers of shared memory are different ones than in a line of 32. Neighbouring threads
-// alternate between two rows, since what is read by 16 bytes is read by half a warp at a time if threads next to each other or
-// next but one read the same.
+// A warp has 4 x 8 threads, which read fewer distinct numbers from shared memory than a row of 32 would. Neighbouring
+// threads alternate between two rows, since 16-byte reads are served for half a warp at a time if threads next to each
+// other or next but one read the same address.
 struct TilePlace {
     unsigned row, col;
 
@@ -74,13 +79,13 @@ struct TilePlace {
         return {warp / WARPS * 4 + lane / 16 * 2 + lane % 2,
                 beside / Shape::SIDE_COLS * (Shape::SIDE_COLS * EACH_COLS) + beside % Shape::SIDE_COLS};
     }
-    // The first of its vectors in a row of `b` (`Panel::place_of`).
+    // The offset of its first vector in a row of `b` (`Panel::place_of`).
     template <class Shape> DAHL_DEVICE unsigned vector(unsigned size) const {
         return (col - col % Shape::SIDE_COLS) / size + col % Shape::SIDE_COLS;
     }
 };
 
-// What a block has of one factor: `SIZE` of its rows (of `b`: columns).
+// A block's part of one factor: `SIZE` of its rows (of `b`: columns).
 template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     const Factor &factor;
 
@@ -89,15 +94,16 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     using Raw = decltype(factor.at(Outer(), Inner()));
     static constexpr unsigned INNER = TILE_INNER<C>, COUNT = SIZE * INNER / TILE_THREADS, VECTOR = Vector<C>::SIZE;
 
-    // Of each factor the elements of one inner index lie in a row. One more vector, so that writing down a column does not wait
-    // for few banks.
+    // Each row has the elements of one inner index, padded by one vector to avoid bank conflicts when a column is
+    // written.
     struct Shared {
         Vector<C> elements[2][INNER][SIZE / VECTOR + 1];
         Outer outers[SIZE];
         Inner inners[2][INNER];
     };
 
-    // How far apart the elements are that a thread fetches: rows where threads go along the inner dimension, else inner indices.
+    // The distance of the elements that a thread fetches: in rows where threads go along the inner dimension, else in
+    // inner indices.
     static constexpr unsigned ROWS_APART = TILE_THREADS / INNER, INNER_APART = TILE_THREADS / SIZE;
     static constexpr unsigned ROW = SIZE + VECTOR;
 
@@ -110,8 +116,8 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     Outer own;
     Raw fetched[COUNT];
 
-    // Neighbouring threads fetch along the inner dimension, or along rows (of `b`: columns), as the factor lies in memory. Each
-    // thread stays in its rows from step to step.
+    // Neighbouring threads fetch along the inner dimension, or along rows (of `b`: columns), depending on the factor's
+    // layout in memory. Each thread has the same rows in each step.
     DAHL_DEVICE Panel(const Factor &factor, Shared &shared, unsigned helper, size_t outers, size_t inner_end)
         : factor(factor), shared(shared), helper(helper), outers(outers < SIZE ? unsigned(outers) : SIZE), inner_end(inner_end), own(),
           fetched() {
@@ -121,8 +127,8 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
         place = shared.elements[0][factor.along_inner ? threadIdx.x % INNER : threadIdx.x / SIZE][0].of + place_of(first);
     }
 
-    // Where a row lies: of each vector the elements are SIDE rows from each other, those of one thread. If rows `a` and `b`
-    // have no bits in common, that of `a + b` is the sum of theirs.
+    // Where a row is stored: the elements of a vector, which belong to one thread, are rows that are SIDE apart. If
+    // rows `a` and `b` have no bits in common, `place_of(a + b) == place_of(a) + place_of(b)`.
     static DAHL_DEVICE constexpr unsigned place_of(unsigned row) {
         unsigned each = row / SIDE;
         return (each / VECTOR * SIDE + row % SIDE) * VECTOR + each % VECTOR;
@@ -131,7 +137,7 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     DAHL_DEVICE void find_outers(size_t first) {
         if (threadIdx.x < outers) shared.outers[threadIdx.x] = factor.outer(first + threadIdx.x);
     }
-    // Beyond the end stands the last one: what is read there is not multiplied.
+    // Beyond the end, the last index is repeated: what is read there is not multiplied.
     DAHL_DEVICE void find_inners(size_t first, unsigned buffer) {
         unsigned i = (threadIdx.x - helper) % TILE_THREADS;
         if (i < INNER) shared.inners[buffer][i] = factor.inner(first + i < inner_end ? first + i : inner_end - 1);
@@ -141,7 +147,7 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
         if (!factor.along_inner && first < outers) own = shared.outers[first];
     }
 
-    // Begins to read the elements of the inner indices that `find_inners` found. Nothing waits for them before `put`.
+    // Begins to load the elements of the inner indices that `find_inners` found. Nothing waits for them before `put`.
     DAHL_DEVICE void fetch(unsigned buffer) {
         if (factor.along_inner) {
             Inner inner = shared.inners[buffer][threadIdx.x % INNER];
@@ -163,7 +169,7 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
         }
     }
 
-    // Writes what was fetched to shared memory. Whether one of them is infinite or NaN.
+    // Writes the fetched elements to shared memory. Returns whether one of them is infinite or NaN.
     DAHL_DEVICE bool put(unsigned buffer) {
         C *to = place + buffer * (INNER * ROW);
         C values[COUNT];
@@ -174,7 +180,7 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
             is_special |= !is_finite(values[i]);
         }
         if (factor.along_inner && ROWS_APART == SIDE) {
-            // They are whole vectors.
+            // The fetched elements are whole vectors.
 #pragma unroll
             for (unsigned i = 0; i < COUNT; i += VECTOR) {
                 Vector<C> vector;
@@ -192,7 +198,7 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     }
 };
 
-// Adds to a thread's sums the products of one inner index, for the first `COLS` of its columns.
+// Adds the products of one inner index to a thread's sums, for the first `COLS` of its columns.
 template <class Shape, unsigned COLS, class C>
 DAHL_DEVICE void add_products(const Vector<C> *a, const Vector<C> *b, TilePlace place, C (&sums)[EACH_ROWS][EACH_COLS]) {
     constexpr unsigned VECTOR = Vector<C>::SIZE;
@@ -222,7 +228,7 @@ DAHL_DEVICE void add_products_of_column(const Vector<C> *a, const Vector<C> *b, 
     }
 }
 
-// What a block has of both factors.
+// A block's parts of both factors.
 template <class Shape, class C, class A, class B> struct Panels {
     using Left = Panel<C, Shape::SIDE_ROWS, Shape::ROWS, A>;
     using Right = Panel<C, Shape::SIDE_COLS, Shape::COLS, B>;
@@ -233,11 +239,11 @@ template <class Shape, class C, class A, class B> struct Panels {
 // One tile of the product of `a` and `b` over the inner indices `inner_first .. inner_end`, its first element at `row` and
 // `col`: `sums[i][j]` is this thread's element at `row + place.row + i * SIDE_ROWS`, `col + place.col + j * SIDE_COLS`.
 //
-// A factor has `Outer outer(size_t)`, what is to be known of one of its rows (of `b`: columns), `Inner inner(size_t)` of an
-// inner index, `Raw at(Outer, Inner)`, what there is to read for an element, `C value(Raw)`, what that stands for, and `bool
-// along_inner`, how it is best read. If `b` HAS_GAPS, places where nothing is to be multiplied, it says which (`is_gap(Outer,
-// Inner)`), and has zeros there; they are gone around where `a` has an infinity or NaN, with which zero would make NaN. To be
-// called by all threads of a block(256).
+// A factor has `Outer outer(size_t)`, the precomputed data of one of its rows (of `b`: columns), `Inner inner(size_t)`,
+// that of an inner index, `Raw at(Outer, Inner)`, which loads an element, `C value(Raw)`, which converts it, and `bool
+// along_inner`, the better direction to read. If `b` HAS_GAPS, places where nothing is to be multiplied, `is_gap(Outer,
+// Inner)` tells them, and its elements there are zeros; gaps are skipped where `a` has an infinity or NaN, which times
+// zero would be NaN. All threads of a block(256) must call this.
 template <class Shape, class C, class A, class B>
 DAHL_DEVICE void product_tile(Panels<Shape, C, A, B> &shared, size_t row, size_t col, size_t rows, size_t cols, size_t inner_first,
                               size_t inner_end, const A &a, const B &b, C (&sums)[EACH_ROWS][EACH_COLS]) {
@@ -269,7 +275,7 @@ DAHL_DEVICE void product_tile(Panels<Shape, C, A, B> &shared, size_t row, size_t
     for (size_t inner = inner_first;; inner += INNER) {
         bool is_special = of_a.put(buffer);
         of_b.put(buffer);
-        // Who is here has done the products of the step before, so the other buffer may be written after this.
+        // After this barrier all threads have done the products of the step before, so the other buffer may be written.
         bool goes_around_gaps = false;
         if constexpr (B::HAS_GAPS) {
             goes_around_gaps = __syncthreads_or(is_special);
@@ -285,7 +291,7 @@ DAHL_DEVICE void product_tile(Panels<Shape, C, A, B> &shared, size_t row, size_t
         }
         const auto &tile_a = shared.a.elements[buffer];
         const auto &tile_b = shared.b.elements[buffer];
-        // What is beyond the last inner index is not multiplied: an infinity times what stands there would be NaN.
+        // Elements beyond the last inner index are not multiplied: an infinity times what is stored there would be NaN.
         unsigned count = is_last ? unsigned(inner_end - inner) : INNER;
         if (B::HAS_GAPS && goes_around_gaps) {
             if constexpr (B::HAS_GAPS) {
@@ -315,8 +321,8 @@ DAHL_DEVICE void product_tile(Panels<Shape, C, A, B> &shared, size_t row, size_t
     }
 }
 
-// Calls `take(i, j, of_row(row), of_col(col))` for each of this thread's elements of a tile that the product has: `of_row` and
-// `of_col` once for each row and column.
+// Calls `take(i, j, of_row(row), of_col(col))` for each of this thread's elements of a tile that are inside of the
+// product, and `of_row` and `of_col` once for each row and column.
 template <class Shape, class OfRow, class OfCol, class Take>
 DAHL_DEVICE void for_each_of_tile(size_t row, size_t col, size_t rows, size_t cols, OfRow of_row, OfCol of_col, Take take) {
     TilePlace place = TilePlace::of_thread<Shape>();
@@ -338,15 +344,15 @@ DAHL_DEVICE void for_each_of_tile(size_t row, size_t col, size_t rows, size_t co
     }
 }
 
-// Calls `body(row, col)` with the first element of each of a block's tiles.
+// Calls `body(row, col)` with the first element of each tile of this block.
 template <class Shape, class Body> DAHL_DEVICE void for_each_tile(size_t rows, size_t cols, Body body) {
     for (size_t row = size_t(blockIdx.y) * Shape::ROWS; row < rows; row += size_t(gridDim.y) * Shape::ROWS) {
         for (size_t col = size_t(blockIdx.x) * Shape::COLS; col < cols; col += size_t(gridDim.x) * Shape::COLS) body(row, col);
     }
 }
 
-// The product of `a` and `b` over the inner indices `inner_first .. inner_end`: `store(of_row(row), of_col(col), value)` gets
-// each element.
+// Computes the product of `a` and `b` over the inner indices `inner_first .. inner_end`, and calls `store(of_row(row),
+// of_col(col), value)` for each element.
 template <class Shape, class C, class A, class B, class OfRow, class OfCol, class Store>
 DAHL_DEVICE void product_in_tiles(Panels<Shape, C, A, B> &shared, size_t rows, size_t cols, size_t inner_first, size_t inner_end,
                                   const A &a, const B &b, OfRow of_row, OfCol of_col, Store store) {

@@ -1,4 +1,4 @@
-// SoftmaxParts: what all elements of a lane's softmax need.
+// SoftmaxParts: the two numbers of a lane that each element of its softmax needs.
 #pragma once
 
 #include "fold.cuh"
@@ -12,7 +12,7 @@ template <class C> struct SoftmaxParts {
     // The sum of exp(element - largest).
     C sum;
 
-    // Of the lane that threads share: to be called by all of them.
+    // Those of the lane that threads share; all of them must call it.
     template <class T> static DAHL_DEVICE SoftmaxParts of(const LaneShare &share, const Lane<const T> &lane) {
         auto extreme = Extreme<C, 1>::identity();
         for (size_t i = share.first; i < share.end; i += share.step) extreme.add(widen(lane[i]));
