@@ -12,7 +12,7 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// One test counts at a time.
+/// Held by the test that counts, one at a time.
 static COUNTING: Mutex<()> = Mutex::new(());
 
 // SAFETY: every call goes to the system's allocator, with what the caller gave.
@@ -66,15 +66,16 @@ fn step(arena: &mut Arena, x: &Vector<'_, f32>, sum: &mut Scalar<'_, f32>) -> Re
 const TASKS_IN_FLIGHT: usize = 64;
 const STEPS: usize = 40_000;
 
-/// What the pools take until they are as large as the tasks in flight can make them, however many tasks there are: the
+/// The allocations of the pools until they are as large as the tasks in flight need, for any number of tasks: the
 /// arguments of each record; for each step in flight a region, its list of chunks, a chunk, and a buffer of the
-/// reduction; and some for the models of three threads. When they get there depends on the workers' pace.
+/// reduction; and some for the models of three threads. When the pools reach this size depends on the pace of the
+/// workers.
 const POOLS: u64 = 5 * TASKS_IN_FLIGHT as u64 + 200;
 
-/// What `heft` keeps besides: lists for each task in flight, and for each array that they use.
+/// The further allocations of `heft`: lists for each task in flight, and for each array that they use.
 const GRAPH: u64 = 10 * TASKS_IN_FLIGHT as u64;
 
-/// All that need no plan.
+/// All schedulers that need no plan.
 fn schedulers() -> impl Iterator<Item = &'static str> {
     Runtime::schedulers().iter().copied().filter(|&name| name != "static")
 }
@@ -137,8 +138,9 @@ fn step_in_parts(x: &mut Matrix<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<(
     Ok(())
 }
 
-/// What the pools take besides, with partitions: a partition is used anew when its tasks are done, so there are as many
-/// as the tasks in flight leave open; each with its states, its shelf and its list, and that for parts of parts too.
+/// The further allocations of the pools with partitions: a partition is reused when its tasks are done, so there are as
+/// many as the tasks in flight keep open; each with its states, its shelf and its list, and the same for parts of
+/// parts.
 const PARTITIONS: u64 = 40 * TASKS_IN_FLIGHT as u64;
 
 #[test]

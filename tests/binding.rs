@@ -3,7 +3,7 @@
 use dahl::prelude::*;
 use dahl::{Binding, Result, Runtime, Topology};
 
-/// The processors that this thread may run on, as the system writes them; `None` where it does not.
+/// The processors that this thread may run on, as the system reports them; `None` if it does not.
 fn allowed() -> Option<String> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
@@ -16,7 +16,7 @@ fn processor(out: &mut [i64]) {
     out[0] = allowed().and_then(|list| list.parse().ok()).unwrap_or(-1);
 }
 
-/// Where each of the workers says that it may run.
+/// The processor of each worker that is bound to one; -1 for others.
 fn places(rt: &Runtime) -> Result<Vec<i64>> {
     (0..rt.workers())
         .map(|worker| {

@@ -34,7 +34,7 @@ fn square<T: Real>(x: T) -> T {
     x * x
 }
 
-/// Doubles where something is: writes only some elements, which `RW` may.
+/// Doubles the first element only, which `RW` permits.
 #[codelet(RW)]
 fn double_the_first<T: Real>(x: &mut [T]) {
     if let Some(first) = x.first_mut() {
@@ -42,7 +42,7 @@ fn double_the_first<T: Real>(x: &mut [T]) {
     }
 }
 
-/// Adds to the first element only, which `REDUX` may.
+/// Adds to the first element only, which `REDUX` permits.
 #[codelet(R, REDUX)]
 fn add_to_the_first<T: Real>(x: &[T], out: &mut [T]) {
     out[0] += x[0];
@@ -80,7 +80,7 @@ fn unwritten_elements_fail_the_task_in_every_variant() -> Result<()> {
     let mut renamed = arena.filled([4, 3], 1.0_f32)?;
     forgets_a_column_self(&mut renamed)?;
     assert!(message(renamed.to_vec()).contains("[0, 2]"));
-    // A strided part of which a kernel gets a packed copy.
+    // A strided part, of which a kernel gets a packed copy.
     let mut whole = arena.zeros([4, 3])?;
     {
         let (inputs, mut parts) = (x.partition(Axis(1), 2)?, whole.partition_mut(Axis(1), 2)?);

@@ -11,7 +11,7 @@ use dahl::{Machine, VirtualDevice};
 
 const PAGE: &str = include_str!("../docs/devices.md");
 
-/// The text of the first block of that language.
+/// The text of the first code block of that language.
 fn block(language: &str) -> &'static str {
     let (_, rest) = PAGE.split_once(&format!("```{language}\n")).expect("there is such a block");
     rest.split_once("```").expect("it ends").0

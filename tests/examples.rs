@@ -43,7 +43,7 @@ fn cholesky_factors_multiply_to_the_matrix() {
                 ]);
                 let place = format!("{scheduler} {element} {n} {tile}");
                 assert!(run.error <= run.bound, "{place}: {:e} > {:e}", run.error, run.bound);
-                // A residual of nothing would mean that nothing was compared.
+                // A residual of 0 would mean that nothing was compared.
                 assert!(run.error > 0.0, "{place}");
             }
         }

@@ -13,10 +13,10 @@ use dahl::Result;
 use dahl::ndarray::Axis;
 use dahl::prelude::*;
 
-/// What [`pass`] waits for. Each is used once.
+/// The gates that [`pass`] waits for. Each is used once.
 static GATES: [AtomicBool; 256] = [const { AtomicBool::new(false) }; 256];
 
-/// A gate that was not used yet, closed.
+/// A closed gate that was not used yet.
 fn new_gate() -> u32 {
     static USED: AtomicU32 = AtomicU32::new(0);
     USED.fetch_add(1, Ordering::Relaxed)
@@ -64,12 +64,12 @@ fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(2).build().expect("a runtime")
 }
 
-/// When something happens to what tasks use.
+/// When something happens to the arrays that tasks use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
     /// No task is submitted yet.
     Before,
-    /// The first task waits at its gate, and the others behind it.
+    /// The first task waits at its gate, and the others wait for it.
     During,
     /// All tasks have ended.
     After,
@@ -82,7 +82,7 @@ fn lose<T>(value: T, forgotten: bool) {
 
 const MOMENTS: [Moment; 3] = [Moment::Before, Moment::During, Moment::After];
 
-/// Submits a few tasks on `x` as far as they are at that moment; the gate is open but during.
+/// Submits a few tasks on `x` and brings them to that moment; the gate stays closed for `During` only.
 fn submit(rt: &Runtime, moment: Moment, x: &mut Array<'_, i64, 1>) -> Result<u32> {
     let gate = new_gate();
     if moment != Moment::During {
@@ -100,7 +100,7 @@ fn submit(rt: &Runtime, moment: Moment, x: &mut Array<'_, i64, 1>) -> Result<u32
     Ok(gate)
 }
 
-/// The runtime runs tasks as ever.
+/// Checks that the runtime still runs tasks.
 fn works(rt: &Runtime) -> Result<()> {
     let mut x = rt.zeros([8])?;
     for _ in 0..10 {
@@ -160,7 +160,7 @@ fn the_runtime_goes_at_any_moment() -> Result<()> {
             let mut x = rt.zeros([8])?;
             let gate = submit(&rt, moment, &mut x)?;
             thread::scope(|scope| {
-                // Dropping it waits for its tasks.
+                // Dropping the runtime waits for its tasks.
                 scope.spawn(|| open(gate));
                 lose(rt, forgotten);
             });
@@ -203,7 +203,7 @@ fn parts_go_at_any_moment() -> Result<()> {
             let mut parts = x.partition_mut(Axis(0), 3)?;
             let gate = submit(&rt, moment, &mut parts[2])?;
             lose(parts, forgotten);
-            // The whole comes after its parts, whatever became of them.
+            // Tasks on the whole come after those on its parts, whatever became of these.
             bump(&mut x)?;
             open(gate);
             expected += if moment == Moment::Before { 1 } else { 3 };
@@ -235,7 +235,7 @@ fn a_part_swapped_out_keeps_its_order_with_the_whole() -> Result<()> {
             let mut parts = x.partition_mut(Axis(0), 4)?;
             mem::swap(&mut parts[0], &mut kept[1]);
         }
-        // A part of `x`, whose other parts are gone.
+        // A part of `x`, whose other parts were dropped.
         let gate = submit(&rt, moment, &mut kept[1])?;
         drop(kept);
         bump(&mut x)?;
@@ -303,7 +303,7 @@ fn overwriting_heals_parts_and_wholes() -> Result<()> {
     assert_eq!(x.to_vec()?, [7; 6]);
     set(&mut x, -1)?;
     bump(&mut x)?;
-    // The parts of a whole without a value have none; overwritten, each has, and then so has the whole.
+    // The parts of a whole without a value have none. When all are overwritten, the whole has a value again.
     for part in x.partition_mut(Axis(0), 4)?.iter_mut() {
         assert!(part.read().is_err());
         set(part, 2)?;

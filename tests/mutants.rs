@@ -11,7 +11,7 @@ use dahl::prelude::*;
 use dahl::testing::{Check, Failure, Summary, compare, compare_types, within};
 use dahl::{bf16, f16};
 
-/// Compares a codelet in all four types: the checks that failed, by element type.
+/// Compares a codelet in all four types; returns the checks that failed, by element type.
 macro_rules! caught_by {
     ($codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {{
         let results = [
@@ -33,10 +33,10 @@ macro_rules! compare_in {
     }};
 }
 
-/// What comparisons in f16, bf16, f32 and f64 found.
+/// The results of comparisons in f16, bf16, f32 and f64.
 struct Caught {
     checks: [Option<Check>; 4],
-    /// What the comparison of the types says of those that passed.
+    /// The result of the comparison between the types, for those that passed.
     types: Option<Check>,
     texts: String,
 }
@@ -207,7 +207,7 @@ fn an_unwritten_element() {
     caught_by!(UnwrittenZeros, ([31], _), ()).everywhere(Check::Writes).saying("`W` writes every element");
 }
 
-/// Differences of neighbours; right into another array.
+/// Differences of neighbours; correct if the output is another array.
 #[codelet(R, W, shape(out = x), reference = reference::differences, error = rounded, in_place_kernel = differences_in_place)]
 fn differences<T: Real>(x: &[T], out: &mut [T]) {
     for i in 0..x.len() {
@@ -229,13 +229,13 @@ fn an_in_place_variant_that_reads_what_it_wrote() {
         .saying("op_self, kernel `differences_in_place`");
 }
 
-/// Takes its constant through `f32`.
+/// Rounds its constant to `f32`.
 #[codelet(R, W, reference = reference::tenth, error = ulp(1.5))]
 fn single_precision_constant<T: Real>(x: T) -> T {
     x * T::from_f64(0.10000000149011612)
 }
 
-/// As above, with a bound that says nothing.
+/// The same, with a bound that is useless.
 #[codelet(R, W, reference = reference::tenth, error = ulp(1e12))]
 fn single_precision_constant_unbounded<T: Real>(x: T) -> T {
     x * T::from_f64(0.10000000149011612)
@@ -249,7 +249,7 @@ fn a_constant_of_single_precision_in_double() {
     assert_eq!((caught.checks, caught.types), ([None; 4], Some(Check::ElementTypes)), "{}", caught.texts);
 }
 
-/// The larger of two as C's `fmax` has it.
+/// The larger of two, as by C's `fmax`.
 #[codelet(R, R, W, reference = reference::maximum, error = rounded)]
 fn maximum_without_nan<T: Real>(x: T, y: T) -> T {
     if x.is_nan() {
@@ -266,7 +266,7 @@ fn a_maximum_that_drops_nan() {
     caught_by!(MaximumWithoutNan, ([31, 17], [31, 17], _), ()).everywhere(Check::SpecialValues).saying("NaN");
 }
 
-/// Zero for what is not larger than zero, NaN among it.
+/// Zero for everything that is not larger than zero, NaN included.
 #[codelet(R, W, reference = reference::relu, error = rounded)]
 fn relu_without_nan<T: Real>(x: T) -> T {
     if x > T::ZERO { x } else { T::ZERO }
@@ -277,7 +277,7 @@ fn a_relu_that_drops_nan() {
     caught_by!(ReluWithoutNan, ([31, 17], _), ()).everywhere(Check::SpecialValues);
 }
 
-/// `-0` for 0 is lost.
+/// Loses the sign of `-0`.
 #[codelet(R, W, reference = reference::negated, error = rounded)]
 fn negation_by_subtraction<T: Real>(x: T) -> T {
     T::ZERO - x
@@ -332,7 +332,7 @@ fn strides_that_are_ignored() {
     caught_by!(StridesIgnored, ([5, 7], _), ()).everywhere(Check::Bound).saying("strided parts");
 }
 
-/// Another result each time.
+/// Gives another result each time.
 #[codelet(R, W, shape(out = x), error = ulp(1e6))]
 fn restless<T: Real>(x: &[T], out: &mut [T]) {
     static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -349,7 +349,7 @@ fn a_result_that_is_another_each_time() {
     assert!(matches!(caught.checks[2..], [Some(_), Some(_)]), "{}", caught.texts);
 }
 
-/// Panics on what it did not expect.
+/// Panics on unexpected values.
 #[codelet(R, W, shape(out = x), reference = reference::copied, error = rounded)]
 fn panicking<T: Real>(x: &[T], out: &mut [T]) {
     for (out, &x) in out.iter_mut().zip(x) {
@@ -378,7 +378,7 @@ fn a_variance_that_cancels() {
     assert_eq!(caught.checks[2..], [Some(Check::Bound); 2], "{}", caught.texts);
 }
 
-/// Without subtracting the largest.
+/// Does not subtract the largest.
 #[codelet(R, W, shape(out = input), reference = reference::softmax, error = ulp(256))]
 fn naive_softmax<T: Real>(input: &[T], out: &mut [T]) {
     let sum: T::Compute = input.iter().map(|x| x.widen().exp()).sum();
@@ -392,12 +392,12 @@ fn a_softmax_that_overflows() {
     caught_by!(NaiveSoftmax, (within(990.0, 1000.0, [8]), _), ()).everywhere(Check::SpecialValues);
 }
 
-/// Reads beside its part: takes the distance of rows for their length.
+/// Reads beside its part: uses the distance of rows as their length.
 #[codelet(R, W, shape(out = [input.nrows(), 1]), reference = reference::sums, error = sum(n = input.ncols()))]
 fn reading_beside<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
     let whole = input.strides()[0] as usize > input.ncols();
     for (row, out) in input.rows().into_iter().zip(out.iter_mut()) {
-        // What a kernel in C would find there.
+        // The values that a kernel in C would find there.
         let beside = if whole { T::NAN.widen() } else { T::Compute::ZERO };
         *out = T::narrow(row.iter().map(|x| x.widen()).sum::<T::Compute>() + beside);
     }
@@ -410,7 +410,7 @@ fn what_lies_beside_a_part() {
         .saying("strided parts");
 }
 
-/// Wrong if just one of its arrays is strided.
+/// Wrong if exactly one of its arrays is strided.
 #[codelet(R, W, shape(out = [input.ncols(), input.nrows()]), reference = reference::transposed, error = rounded)]
 fn one_strided<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
     out.assign(&input.t());
@@ -424,7 +424,7 @@ fn arrays_of_two_layouts() {
     caught_by!(OneStrided, ([5, 7], _), ()).everywhere(Check::Bound).saying("inputs in strided parts");
 }
 
-/// Gives up where a sum is large.
+/// Fails where a sum is large.
 #[codelet(R, W, shape(out = [input.nrows(), 1]), reference = reference::sums, error = sum(n = input.ncols()))]
 fn losing_large_sums<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
     for (row, out) in input.rows().into_iter().zip(out.iter_mut()) {
@@ -440,7 +440,7 @@ fn a_sum_that_overflows_to_a_number() {
     assert_eq!(caught.checks[2], Some(Check::Bound), "{}", caught.texts);
 }
 
-/// What is right passes, so that the others fail for what is wrong in them.
+/// A correct kernel passes, so the others fail because of their mistakes.
 #[codelet(R, R, W, reference = reference::difference, error = rounded)]
 fn right<T: Real>(x: T, y: T) -> T {
     x - y

@@ -25,10 +25,10 @@ fn fails(x: &mut [i64]) {
     assert!(x.is_empty(), "it fails, as it should");
 }
 
-/// Notes in which order tasks run.
+/// The order in which tasks run.
 static ORDER: Mutex<Vec<i64>> = Mutex::new(Vec::new());
 
-/// Notes `x`.
+/// Records `x`.
 #[codelet(RW)]
 fn note(x: &mut [i64]) {
     ORDER.lock().unwrap().push(x[0]);
@@ -106,7 +106,7 @@ fn a_tag_orders_tasks_that_share_no_array() -> Result<()> {
     let mut tag = rt.tag()?;
     for pair in numbers.chunks_mut(2) {
         let [first, second] = pair else { unreachable!("there are an even number") };
-        // The second is noted after the first, and the next pair, which has the tag anew, after both.
+        // The second is recorded after the first, and the next pair, which reuses the tag, after both.
         Note::task(first).tag(&mut tag).submit()?;
         Note::task(second).after(&tag).submit()?;
     }
@@ -128,7 +128,7 @@ fn a_tag_orders_and_nothing_else() -> Result<()> {
     assert!(tag.wait().unwrap_err().to_string().contains("it fails, as it should"));
     Step::task(&mut y).tag(&mut tag).submit()?;
     tag.wait()?;
-    // What the kernel sees, and what models record, does not depend on tags.
+    // Neither the kernels' arguments nor the models depend on tags.
     let rows = rt.performance_models();
     let row = rows.iter().find(|row| row.codelet == "step").expect("it ran");
     assert_eq!((row.count, row.footprint.len()), (2, 1));

@@ -7,7 +7,7 @@ use dahl::ndarray::Axis;
 use dahl::prelude::*;
 
 /// Resident memory may differ by this much between two moments: the pools of 4,096 tasks in flight take 7 MB, and grow
-/// when a run first has so many, early or late. A million tasks that left 8 bytes each behind would be seen.
+/// when a run first has so many, early or late. If a million tasks leaked 8 bytes each, this would be exceeded.
 const SLACK_BYTES: usize = 8 << 20;
 
 /// The most that the arena may reserve: a region for each round in flight.
@@ -67,11 +67,11 @@ fn round(arrays: &mut Arrays, arena: &mut Arena) -> Result<()> {
     Ok(())
 }
 
-/// Resident bytes of this process, where the system tells.
+/// Resident bytes of this process, if the system reports them.
 fn resident_bytes() -> Option<usize> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: usize = statm.split_whitespace().nth(1)?.parse().ok()?;
-    // Pages are 4 KiB or more; of larger ones this counts less, and their growth as well.
+    // Pages are 4 KiB or more; larger ones are counted as less, and so is their growth.
     Some(pages * 4096)
 }
 

@@ -14,7 +14,7 @@ fn bits<T: Real>(values: &[T]) -> Vec<u64> {
     values.iter().map(|value| value.to_f64().to_bits()).collect()
 }
 
-/// The results of the ops that are parallel, on large arrays and small ones.
+/// The results of the parallel ops, on large arrays and small ones.
 fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     let arena = rt.arena();
     let mut results = Vec::new();
@@ -38,7 +38,7 @@ fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
         tanh_self(&mut x)?;
         results.push(bits(&x.to_vec()?));
     }
-    // Parts whose rows lie apart.
+    // Parts whose rows are not contiguous.
     let mut x = arena.from_slice([300, 200], &numbers::<T>(60_000))?;
     {
         let mut parts = x.partition_mut(Axis(1), 2)?;
@@ -88,7 +88,7 @@ fn each_footprint_has_a_choice_of_its_own() -> Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
     let weights = arena.from_slice([784, 128], &numbers::<f32>(784 * 128))?;
-    // The long ones first: forty short ones can be over before the second worker's thread has begun, and is idle.
+    // The long ones first: forty short ones can end before the second worker's thread has started and is idle.
     for batch in [500, 1] {
         let images = arena.from_slice([batch, 784], &numbers::<f32>(batch * 784))?;
         for _ in 0..40 {

@@ -14,20 +14,20 @@ fn counting<const N: usize>(rt: &Runtime, shape: [usize; N]) -> Result<Array<'st
     rt.from_vec(shape, (0..len).map(|i| i as f64).collect())
 }
 
-/// Where a kernel with a view finds `x`: address and strides.
+/// The address and strides of `x` in a kernel with a view.
 #[codelet(R, W, cpu_only, shape(out = [3]))]
 fn place_of_view(x: ArrayView2<f64>, out: &mut [i64]) {
     out.copy_from_slice(&[x.as_ptr().addr() as i64, x.strides()[0] as i64, x.strides()[1] as i64]);
 }
 
-/// The same of a view to be changed, which is negated.
+/// The same for a mutable view, which is negated.
 #[codelet(RW, W, cpu_only, shape(out = [3]))]
 fn negate_and_place(mut x: ArrayViewMut2<f64>, out: &mut [i64]) {
     out.copy_from_slice(&[x.as_ptr().addr() as i64, x.strides()[0] as i64, x.strides()[1] as i64]);
     x.mapv_inplace(|x| -x);
 }
 
-/// Where a kernel with a slice finds `x`, and its elements.
+/// The address of `x` in a kernel with a slice, and its elements.
 #[codelet(R, W, W, cpu_only, shape(place = [1]), shape(elements = [len]))]
 fn place_of_slice(x: &[f64], place: &mut [i64], elements: &mut [f64], len: usize) {
     assert_eq!(x.len(), len);
@@ -137,7 +137,7 @@ fn parts_of_given_lengths() -> Result<()> {
         for (i, rows) in x.partition_mut_by(Axis(0), &[1, 2, 0])?.iter_mut().enumerate() {
             add_to(rows, 100.0 * (i + 1) as f64)?;
         }
-        // The same parts as by a chunk of 2 are the same partition; others are another.
+        // These parts are the same as by a chunk of 2, so it is the same partition; others are another.
         for rows in x.partition_mut_by(Axis(0), &[2, 1])?.iter_mut() {
             add_to(rows, 0.5)?;
         }
@@ -251,7 +251,7 @@ fn parts_swapped_for_other_arrays() -> Result<()> {
         std::mem::swap(&mut parts[0], &mut borrowed[0]);
         std::mem::swap(&mut parts[1], &mut owned);
         add_to(&mut owned, 100.0)?;
-        // `parts` owns an array of its own now, which goes with it; `borrowed` has a part of `x`.
+        // `parts` owns an array of its own now, which is dropped with it; `borrowed` has a part of `x`.
         add_to(&mut parts[1], 1.0)?;
         drop(parts);
         add_to(&mut borrowed[0], 1000.0)?;

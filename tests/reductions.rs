@@ -13,7 +13,7 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
     })
 }
 
-/// Multiplies `out` by the product of `x`; a map combines.
+/// Multiplies `out` by the product of `x`; combined by a map.
 #[codelet(R, REDUX(identity = T::ONE, combine = dahl::ops::mul), shape(out = []))]
 fn product<T: Real>(x: &[T], out: &mut [T]) {
     for &x in x {
@@ -53,7 +53,7 @@ fn mixed(earlier: i64, later: i64) -> i64 {
     earlier.wrapping_mul(31).wrapping_add(later.rotate_left(7)).wrapping_add(1)
 }
 
-/// Combines so that the result tells the order.
+/// Combines so that the result depends on the order.
 #[codelet(RW, R)]
 fn mix(earlier: &mut [i64], later: &[i64]) {
     for (earlier, &later) in earlier.iter_mut().zip(later) {
@@ -69,12 +69,12 @@ fn record(out: &mut [i64], value: i64) {
     }
 }
 
-/// What contributions `0..count` make, after the old value.
+/// The result of contributions `0..count`, combined as a tree, after the old value.
 fn by_the_tree(old: i64, count: i64) -> i64 {
     total(count, 4).map_or(old, |total| mixed(old, total))
 }
 
-/// What contributions `0..count` make, if there are any: leaves of so many, folded like a binary counter.
+/// The result of contributions `0..count`, if there are any: leaves of `leaf_len`, folded like a binary counter.
 fn total(count: i64, leaf_len: usize) -> Option<i64> {
     let values: Vec<i64> = (0..count).collect();
     let mut levels: Vec<Option<i64>> = Vec::new();
@@ -219,7 +219,7 @@ fn contributions_to_a_forgotten_value_are_all_there_is_to_do() -> Result<()> {
     Ok(())
 }
 
-/// Of two pairs (value, index), the one of the larger value; the earlier one of equals.
+/// Of two pairs (value, index), the one with the larger value; the earlier one if they are equal.
 #[codelet(RW, R)]
 fn larger_pair<T: Real>(mut earlier: ArrayViewMut1<T>, later: ndarray::ArrayView1<T>) {
     if later[0] > earlier[0] {
@@ -311,7 +311,7 @@ fn half_precision_is_rounded_once() -> Result<()> {
         anew.invalidate()?;
         wide_product(&x, &mut anew)?;
         assert_eq!(anew.to_vec()?, [f16::from_f32(wide(1.0))]);
-        // Rounded at every step, it is another number.
+        // Rounded at every step, the result would be another number.
         let stepwise =
             (0..20).fold(f16::from_f32(2.0), |product, _| f16::from_f32(product.to_f32() * factor.to_f32()));
         assert_ne!(out.to_vec()?, [stepwise]);

@@ -33,7 +33,7 @@ fn constant(out: &mut [i64], value: i64, len: usize) {
 static HELD: OnceLock<Array<'static, i64, 1>> = OnceLock::new();
 static FOUND: Mutex<Option<String>> = Mutex::new(None);
 
-/// Reads an array behind the runtime's back.
+/// Reads an array without the runtime's knowledge.
 #[codelet(W)]
 fn peeks(out: &mut [i64]) {
     out.fill(0);
@@ -165,7 +165,7 @@ fn unfinished_tasks_are_bounded_and_the_submitter_helps() -> Result<()> {
         bump(&mut x)?;
     }
     assert_eq!(x.to_vec()?, [10_020]);
-    // Builders that nobody submits hold records; more of them than the bound do not hang.
+    // Task builders that are not submitted hold records; more of them than the bound do not block.
     let y = rt.zeros::<f32, 1>([1])?;
     let mut outputs = (0..10).map(|_| rt.zeros([1])).collect::<Result<Vec<_>>>()?;
     let held: Vec<_> = outputs.iter_mut().map(|out| Plus::task(&y, &y, out)).collect();
@@ -195,7 +195,7 @@ fn settings_that_cannot_be_are_refused_with_the_choices() {
     assert!(text.contains("cpu_workers") && text.contains("from 1"), "{text}");
 }
 
-/// Last in, first out; counts.
+/// A scheduler that is last in, first out, and counts.
 #[derive(Default)]
 struct Stack {
     tasks: Mutex<Vec<ReadyTask>>,

@@ -9,10 +9,10 @@ use dahl_core::__private::{Kernel, Parameter, Views};
 use dahl_core::ndarray::Axis;
 use dahl_core::{AccessMode, Array, Codelet, ElementType, Result, Runtime, Task, bf16, f16};
 
-/// Held by a test while the kernel must not go on.
+/// Held by a test while the kernel must wait.
 static GATE: Mutex<()> = Mutex::new(());
 
-/// Adds one, when the gate is open; fails on what is negative.
+/// Adds one, when the gate is open; fails on negative elements.
 fn increment_kernel(views: &mut Views<'_>) {
     drop(GATE.lock().unwrap_or_else(|poison| poison.into_inner()));
     for x in views.slice_mut::<f64>() {
@@ -99,7 +99,7 @@ fn integers_differ_by_at_most_epsilon() -> Result<()> {
     Ok(())
 }
 
-/// What a failed assertion says.
+/// The message of a failed assertion.
 fn message(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(assertion).expect_err("it fails");
     *payload.downcast::<String>().expect("a panic with a text")

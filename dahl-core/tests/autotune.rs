@@ -14,10 +14,10 @@ use dahl_core::{
 
 const F32: ElementType = ElementType::of::<f32>();
 const WRITE: &[Parameter] = &[Parameter::new("x", AccessMode::RW, F32)];
-/// Runs of a candidate that are measured: its first call, and five more.
+/// The number of runs of a candidate that are measured: its first call, and five more.
 const RUNS: usize = 6;
 
-/// Keeps this core busy, so that one kernel is slower than another by far.
+/// Keeps this core busy, so that one kernel is much slower than another.
 fn slow() {
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_millis(2) {
@@ -73,7 +73,7 @@ fn runtime() -> RuntimeBuilder {
     Runtime::builder().cpu_workers(2)
 }
 
-/// A file of this process.
+/// A file for this process.
 fn file(name: &str, text: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("dahl-{}-{name}.toml", std::process::id()));
     std::fs::write(&path, text).expect("the folder for temporary files can be written");
@@ -89,7 +89,7 @@ fn by_default_what_could_change_bits_is_not_chosen() -> Result<()> {
         change(&DEFAULT, &mut x)?;
     }
     rt.wait()?;
-    // The first one is slower by far: its first call and one measurement.
+    // The first one is much slower: its first call and one measurement.
     assert_eq!(counts(&CALLS), [2, 38, 0]);
     let choices = rt.kernel_choices();
     let [row] = &choices.rows[..] else { panic!("{choices}") };
@@ -437,7 +437,7 @@ fn an_explanation_tells_calls_whose_data_were_copied() -> Result<()> {
         .kernels(&[Some(Kernel::new("rust", |views| views.slice_mut::<f32>()[0] += 1.0))]);
     let rt = Runtime::builder().cpu_workers(1).virtual_device(VirtualDevice::new("gpu")).build()?;
     let mut x = rt.zeros::<f32, 1>([1])?;
-    // Twice there, once here: on each side one of the calls finds its data.
+    // Twice there, once here: on each side one of the calls finds its data in memory.
     for worker in [0, 1, 1, 1, 0, 0, 1, 1, 0] {
         let mut task = Task::new(&STEP);
         task.write(&mut x);

@@ -74,7 +74,7 @@ fn map<T: Element, const N: usize>(
     task.submit()
 }
 
-/// The message of the failure that `result` is.
+/// The message of a failed `result`.
 fn message<T: Debug>(result: Result<T>) -> String {
     match result.unwrap_err().kind() {
         dahl_core::ErrorKind::Task(failure) => {
@@ -214,7 +214,7 @@ static SPOIL_C: CKernel = {
     type Function = unsafe extern "C" fn(*const View, *const u8);
     // SAFETY: views are of `repr(C)` and have the same fields.
     let function = unsafe { std::mem::transmute::<Function, dahl_core::codelet::CFunction>(copy_and_spoil) };
-    // SAFETY: it reads two views and no argument; that it writes to the first is what the test is about.
+    // SAFETY: it reads two views and no argument. Its write to the first is what the test is about.
     unsafe {
         CKernel::new(("spoil_c", "spoil", "check.rs:1"), &[CView::In, CView::Out], &[], Some(function), None)
     }
@@ -242,7 +242,7 @@ fn a_c_kernel_that_changes_its_input_is_found_and_does_no_harm() -> Result<()> {
     let text = message(out.to_vec());
     assert!(text.contains("spoil_c") && text.contains("`x`") && text.contains("[2, 1]"), "{text}");
     assert_eq!(x.to_vec()?, elements);
-    // Strided parts without and with the element that is spoilt.
+    // Strided parts without and with the element that is overwritten.
     let mut outs = out.partition_mut(Axis(1), 1)?;
     let parts = x.partition_mut(Axis(1), 1)?;
     map(codelet, &parts[0], &mut outs[0])?;
@@ -316,7 +316,7 @@ fn log_order(views: &mut Views<'_>) {
     views.slice_mut::<u8>().fill(0);
 }
 
-/// The order in which eight independent tasks run that become ready together.
+/// The order in which eight independent tasks run that become ready at the same time.
 fn order(seed: u64) -> Result<Vec<u8>> {
     let (open, gate) = mpsc::channel();
     *GATE.lock().unwrap() = Some(gate);

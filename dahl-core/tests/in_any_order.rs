@@ -9,14 +9,14 @@ use dahl_core::{AccessMode, Array, Codelet, ElementType, Reduction, Result, Runt
 
 const I64: ElementType = ElementType::of::<i64>();
 
-/// Numbers that kernels have signed off with, in that order.
+/// The numbers that kernels have appended, in that order.
 static SIGNED: Mutex<Vec<i64>> = Mutex::new(Vec::new());
 static CHANGED: Condvar = Condvar::new();
 
-/// One test at a time uses the list.
+/// Held by the test that uses the list.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Waits until number `wanted` has signed (0 for nobody), then signs with `own`.
+/// Waits until number `wanted` has been appended (0 for none), then appends `own`.
 fn sign(own: i64, wanted: i64) {
     let guard = SIGNED.lock().unwrap();
     let waits = |signed: &mut Vec<i64>| wanted != 0 && !signed.contains(&wanted);
@@ -64,7 +64,7 @@ static COMMUTE_TWO: Codelet = Codelet::new("commute_two", module_path!(), 3)
         b[0] += 1;
     }))]);
 
-/// `x = own` when number `wanted` has signed.
+/// `x = own` when number `wanted` has been appended.
 static SET: Codelet = Codelet::new("set", module_path!(), 4)
     .parameters(&[Parameter::new("x", AccessMode::W, I64)])
     .arguments(&["own", "wanted"])

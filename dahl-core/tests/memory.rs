@@ -11,7 +11,7 @@ use dahl_core::{
 use proptest::prelude::*;
 
 const MB: usize = 1 << 20;
-/// `f32`s of a megabyte.
+/// The number of `f32`s in a megabyte.
 const MB_LEN: usize = MB / 4;
 
 fn increment_kernel(views: &mut Views<'_>) {
@@ -78,7 +78,7 @@ fn usage(rt: &Runtime) -> MemoryUse {
     nodes.pop().unwrap()
 }
 
-/// What was asked for, and the text, of an error that must be out of memory.
+/// The requested size and the text of an error that must be out of memory.
 #[track_caller]
 fn shortage<T>(result: Result<T>) -> (usize, String) {
     let Err(error) = result else { panic!("must not be had, {}", Location::caller()) };
@@ -189,7 +189,7 @@ fn submission_waits_for_tasks_in_flight_that_free_enough() {
 fn what_no_task_can_free_is_an_error_at_once() {
     let rt = runtime(1, 4);
     let mut held = rt.zeros::<f32, 1>([3 * MB_LEN]).unwrap();
-    // A task is in flight for as long as this test wants; it cannot free what is missing.
+    // A task is in flight for as long as this test needs; the memory that it will free is not enough.
     let mut task = Task::new(&WAIT_AT_GATE);
     task.write(&mut held);
     task.submit().unwrap();
@@ -227,7 +227,7 @@ fn what_arenas_keep_is_given_to_others() {
         arena.reset();
     }
     rt.wait().unwrap();
-    // Its regions but the one that it carves from.
+    // All of its regions except the one that it allocates from.
     let free = 4 * MB - arena.reserved_bytes().min(MB);
     drop(rt.zeros::<u8, 1>([free]).unwrap());
     drop(arena);
@@ -267,7 +267,7 @@ fn a_reset_beyond_bytes_bounds_what_tasks_hold_and_waits_for_nobody_who_does_not
     }
     assert!(arena.peak_bytes() <= 9 * MB, "{} bytes", arena.peak_bytes());
     rt.wait().unwrap();
-    // Of one turn, more than is to be left; and forgotten.
+    // In one round, more than may be kept; and forgotten.
     std::mem::forget(arena.zeros::<f32, 1>([4 * MB_LEN]).unwrap());
     arena.reset_beyond(8 * MB, 3 * MB);
     std::mem::forget(arena.zeros::<f32, 1>([6 * MB_LEN]).unwrap());
@@ -282,7 +282,7 @@ fn forgotten_arrays_are_an_error_and_not_a_hang() {
     let mut arena = rt.arena();
     std::mem::forget(arena.zeros::<f32, 1>([MB_LEN / 2]).unwrap());
     arena.reset();
-    // The region looks as if tasks in flight held it.
+    // The region appears to be held by tasks in flight.
     shortage(arena.zeros::<f32, 1>([MB_LEN]));
     let mut x = arena.zeros::<f32, 1>([MB_LEN / 4]).unwrap();
     for _ in 0..10 {
@@ -379,7 +379,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Carves, works on what it carved, and lets go of it.
+/// Allocates from an arena, works on the memory, and releases it.
 fn carve(arena: &Arena, kilobytes: usize) -> Result<()> {
     let mut x = arena.zeros::<f32, 1>([kilobytes * 256])?;
     increment(&mut x)?;
@@ -411,8 +411,8 @@ fn rows_are_zeros_until_they_are_filled_and_each_is_filled_once() -> Result<()> 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Under a limit that is too small for it, a program of any kind goes on: what the arrays alone need fits, or is an
-    /// error, and it is one only if what is alive does not leave room.
+    /// With a limit that is too small for its tasks in flight, any program still makes progress. What the arrays alone
+    /// need either fits, or is an error, and it is an error only if the live arrays do not leave enough memory.
     #[test]
     fn any_program_under_a_tiny_limit_ends(acts in prop::collection::vec(act(), 1..60), workers in 1..3_usize) {
         const LIMIT: usize = 2 * MB;

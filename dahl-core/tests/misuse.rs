@@ -31,7 +31,7 @@ static SET: Codelet = Codelet::new("set", module_path!(), 2)
         x.fill(views.argument());
     }))]);
 
-/// Looks at `x`.
+/// Reads `x`.
 static LOOK: Codelet = Codelet::new("look", module_path!(), 3)
     .parameters(&[Parameter::new("x", AccessMode::R, I64)])
     .kernels(&[Some(Kernel::new("rust", |views| assert!(!views.slice::<i64>().is_empty())))]);
@@ -44,7 +44,7 @@ static ADD_ONE: Codelet = Codelet::new("add_one", module_path!(), 4)
 static HANDED_IN: Mutex<Option<Task<'static>>> = Mutex::new(None);
 static REFUSAL: Mutex<Option<String>> = Mutex::new(None);
 
-/// Submits a task that was made outside.
+/// Submits a task that was created outside.
 static SUBMITS: Codelet = Codelet::new("submits", module_path!(), 5)
     .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
     .kernels(&[Some(Kernel::new("rust", |_| {
@@ -102,12 +102,12 @@ fn a_task_made_outside_is_refused_inside_a_kernel() -> Result<()> {
     Ok(())
 }
 
-/// One queue; of several runtimes, and for workers alone, if so made.
+/// A scheduler with one queue, for one or several runtimes, and optionally for workers alone.
 #[derive(Clone, Default)]
 struct Common {
     tasks: Arc<Mutex<VecDeque<ReadyTask>>>,
     for_workers: bool,
-    /// Whether workers that find nothing look on until `end`: a thief.
+    /// Whether workers that find nothing keep searching until `end`, like thieves.
     patient: bool,
     end: Arc<AtomicBool>,
 }
@@ -181,7 +181,7 @@ fn an_open_reduction_outlives_a_runtime_whose_scheduler_does_not_help() -> Resul
     Ok(())
 }
 
-/// Resident memory of the process, where that can be asked.
+/// Resident memory of the process, if the system reports it.
 fn resident_bytes() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     pages.split(' ').nth(1)?.parse().ok().map(|pages: usize| pages * 4096)

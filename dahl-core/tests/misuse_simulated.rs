@@ -18,7 +18,7 @@ fn copy(views: &mut Views<'_>) {
 
 static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Waits until the test lets it go.
+/// Waits until the test releases it.
 fn gate(views: &mut Views<'_>) {
     copy(views);
     while !OPEN.load(Ordering::SeqCst) {
@@ -86,7 +86,7 @@ fn an_observer_that_panics_unwinds_nobody_who_waits() -> Result<()> {
     let read = catch_unwind(AssertUnwindSafe(|| y.to_vec()));
     assert_eq!(read.expect("the panic stays where it was")?, [1; 4]);
     rt.wait()?;
-    // There and back.
+    // To the device and back.
     assert_eq!(*observer.seen.lock().unwrap_or_else(|poison| poison.into_inner()), 3);
     Ok(())
 }

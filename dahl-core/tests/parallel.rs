@@ -16,7 +16,7 @@ const READ_WRITE: &[Parameter] =
     &[Parameter::new("x", AccessMode::R, F32), Parameter::new("out", AccessMode::W, F32)];
 const WRITE: &[Parameter] = &[Parameter::new("out", AccessMode::RW, F32)];
 
-/// Elements of the parts that [`SUM`] is cut into.
+/// The length of the parts into which [`SUM`] is split.
 const PART: usize = 100;
 
 /// The sum of `x`, whose bits depend on the order: parts of fixed extents, added one after the other.
@@ -30,7 +30,7 @@ static SUM: Codelet = Codelet::new("sum", module_path!(), 1)
     .parameters(READ_WRITE)
     .kernels(&[Some(Kernel::new("rust", sum_kernel).parallel())]);
 
-/// `x + 1`, by the same entry as a map of the macro's.
+/// `x + 1`, by the same entry point as a map of the macro.
 static MAP: Codelet = Codelet::new("map", module_path!(), 2)
     .parameters(READ_WRITE)
     .kernels(&[Some(Kernel::new("rust", map_alone).parallel_entry(map_in_parallel))]);
@@ -108,7 +108,7 @@ fn the_bits_are_the_same_for_any_number_of_workers() -> Result<()> {
 
 #[test]
 fn a_map_in_runs_has_the_bits_of_one_run() -> Result<()> {
-    // No multiple of a run, and a strided one, which is run through on one thread.
+    // A length that is no multiple of a run, and a strided array, which one thread goes through.
     let numbers = numbers(100_003);
     let expected: Vec<f32> = numbers.iter().map(|x| x.sin() + 1.0).collect();
     for count in 1..=4 {
@@ -218,7 +218,7 @@ fn a_kernel_that_makes_no_jobs_stays_on_the_thread_that_helps() -> Result<()> {
 #[test]
 fn an_idle_worker_does_jobs() -> Result<()> {
     static MET: AtomicUsize = AtomicUsize::new(0);
-    /// Two jobs that wait for each other: one thread alone would wait for ever.
+    /// Two jobs that wait for each other: a single thread would never end.
     static MEET: Codelet = Codelet::new("meet", module_path!(), 6).parameters(WRITE).kernels(&[Some(
         Kernel::new("rust", |views| {
             let begin = MET.load(Ordering::SeqCst);
@@ -250,7 +250,7 @@ fn an_idle_worker_does_jobs() -> Result<()> {
 fn a_worker_that_helps_takes_tasks_as_well() -> Result<()> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     static TASK_RAN: AtomicBool = AtomicBool::new(false);
-    /// Makes jobs until a task has run, which only the other worker can run.
+    /// Makes jobs until a task has run that only the other worker can run.
     static JOBS: Codelet = Codelet::new("jobs", module_path!(), 7).parameters(WRITE).kernels(&[Some(
         Kernel::new("rust", |_| {
             BEGUN.store(true, Ordering::SeqCst);

@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 
 use dahl_core::Runtime;
 
-/// Tells a process that it is to build a runtime, and print what came of it.
+/// Tells a process that it is to build a runtime, and print the result.
 const CHILD: &str = "SETTINGS_TEST_CHILD";
 
-/// This test program once more, which builds a runtime.
+/// Runs this test program again as a process that builds a runtime.
 fn build(settings: &[(&str, &OsStr)]) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "settings::the_work_of_a_child", "--nocapture"]).env(CHILD, "1");
@@ -22,7 +22,7 @@ fn build(settings: &[(&str, &OsStr)]) -> Output {
     command.envs(settings.iter().copied()).output().expect("it can be started")
 }
 
-/// Does nothing but in a process that another test has started.
+/// Does nothing except in a process that another test has started.
 #[test]
 fn the_work_of_a_child() {
     if std::env::var_os(CHILD).is_none() {

@@ -43,7 +43,7 @@ fn reporting(builder: RuntimeBuilder) -> (RuntimeBuilder, mpsc::Receiver<String>
     let (send, reports) = mpsc::channel();
     let send = Mutex::new(send);
     let hook = move |text: &str| {
-        // The receiver may be gone: a report more than the test wants.
+        // The receiver may be gone, if this is a report more than the test needs.
         let _ = send.lock().unwrap().send(text.to_owned());
     };
     (builder.stall_report_after(Duration::from_millis(5)).on_stall(hook), reports)
@@ -100,7 +100,7 @@ fn a_kernel_that_does_not_end_is_named_with_what_waits_for_it() -> Result<()> {
     Ok(())
 }
 
-/// Loses the task of that number, until it is told to give it out.
+/// Loses the task of that number, until it is told to release it.
 struct Losing {
     tasks: Mutex<Vec<ReadyTask>>,
     lost: Mutex<Option<ReadyTask>>,
@@ -145,7 +145,7 @@ fn a_task_that_a_scheduler_lost_is_reported_also_when_the_runtime_is_dropped() -
     submit(&TOUCH, &mut y)?;
     let text = std::thread::scope(|scope| {
         let dropper = scope.spawn(|| drop(rt));
-        // An earlier one may be of a slow start.
+        // An earlier one may be because of a slow start.
         let text = reports.iter().find(|text| text.contains("1 of 3")).expect("a report");
         is_found.store(true, Ordering::SeqCst);
         // A push wakes a worker, which then finds the lost one.

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What kernels begin with that are not instances of templates.
+/// The beginning of kernels that are not instances of templates.
 const MARK: &str = "extern \"C\" __global__ void ";
 
-/// Set where the crates are checked and nothing is linked: compiling the kernels takes minutes.
+/// Set if the crates are checked and nothing is linked, since compiling the kernels takes minutes.
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
@@ -69,7 +69,7 @@ fn main() {
             let source = package.join(folder).join(unit.file_name().expect("a file")).with_extension("cu");
             add_entries(unit, &source);
         }
-        // What the runtime compiles where it is first used.
+        // Programs that the runtime compiles at first use.
         for program in dahl_build::programs(package, folder).unwrap_or_else(|error| panic!("{error}")) {
             let (entries, others) = program.texts.split_first().expect("a text of entry points");
             let others = others.iter().map(|(name, text)| format!("{name}\n{text}"));
@@ -86,7 +86,7 @@ fn main() {
         add_entries(&unit, &source);
         build.file(unit);
     }
-    // Those of the runtime, likewise.
+    // The runtime's own kernels, likewise.
     let text = fs::read_to_string(reductions).expect("a kernel is text");
     let names = entries(&text).collect::<Vec<_>>().join(" ");
     let _ = writeln!(generated, "{{0x{:016x}, \"{names}\"}},", hash(&text));
@@ -109,7 +109,7 @@ fn main() {
     println!("cargo::metadata=FOLDER={}", out.display());
 }
 
-/// Lets a unit add its entry points to the library's table, and those too that are written out in the kernel's own file.
+/// Makes a unit add its entry points to the library's table, including those that the kernel's own file writes out.
 fn add_entries(unit: &Path, source: &Path) {
     let source = fs::read_to_string(source).expect("a kernel is text");
     let text = fs::read_to_string(unit).expect("it was written just now");
@@ -120,7 +120,7 @@ fn add_entries(unit: &Path, source: &Path) {
     fs::write(unit, text).expect("OUT_DIR is writable");
 }
 
-/// The names of the entry points that are written out.
+/// The names of the entry points that a file writes out.
 fn entries(source: &str) -> impl Iterator<Item = &str> {
     source.split(MARK).skip(1).map(|entry| {
         let entry = match entry.strip_prefix("__launch_bounds__(") {
@@ -133,10 +133,10 @@ fn entries(source: &str) -> impl Iterator<Item = &str> {
 
 /// Writes the kernels of the maps that the files in `folder` declare: `map_NAME` for each, into files of the same names.
 ///
-/// Returns which texts they are: for each its hash, and the names of its entry points.
+/// Returns a list of these texts: for each its hash, and the names of its entry points.
 fn write_maps(folder: &Path, to: &Path) -> String {
     println!("cargo::rerun-if-changed={}", folder.display());
-    // What an earlier build wrote may be there no more.
+    // An earlier build may have written files that this one does not write.
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to).expect("OUT_DIR is writable");
     let mut generated = String::new();
@@ -158,7 +158,7 @@ fn write_maps(folder: &Path, to: &Path) -> String {
     generated
 }
 
-/// FNV-1a, as the fake NVRTC has it.
+/// FNV-1a, as in the fake NVRTC.
 fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -16,7 +16,7 @@ fn main() {
     let folder = out.join("lib");
     println!("cargo::rustc-env=FAKE_CUDA={}", folder.display());
     println!("cargo::rerun-if-env-changed={CHECK_ONLY}");
-    // What is there may be of other kernels.
+    // Existing files may be of other kernels.
     let _ = fs::remove_dir_all(&folder);
     if env::var_os(CHECK_ONLY).is_some() {
         return;
@@ -48,13 +48,14 @@ fn main() {
         .args(["-pthread", "-ldl"]);
     let status = link.status().expect("the compiler runs");
     assert!(status.success(), "libcuda.so.1 does not link");
-    // The name that is looked for first: a library that only needs the other, so that one which is loaded is found by either name.
+    // Programs look for this name first. It is a library that only links to the other, so that a library that is
+    // already loaded is found by either name.
     let mut link = build.get_compiler().to_command();
     link.args(["-shared", "-Wl,-soname,libcuda.so", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-o"])
         .arg(folder.join("libcuda.so"))
         .arg(&library);
     assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link");
-    // cuBLAS's and cuDNN's, which put their work into the other's streams.
+    // The fakes of cuBLAS and cuDNN, which submit their work to streams of the fake driver.
     for (source, name) in [("cublas/cublas.cpp", "libcublas.so.13"), ("cudnn/cudnn.cpp", "libcudnn.so.9")] {
         let mut link = build.get_compiler().to_command();
         link.args(["-shared", &format!("-Wl,-soname,{name}"), "-Wl,-rpath,$ORIGIN", source, "-o"])
@@ -62,7 +63,7 @@ fn main() {
             .arg(&library);
         assert!(link.status().expect("the compiler runs").success(), "{name} does not build");
     }
-    // NVRTC's: one file, which finds the headers of kernels where they are now.
+    // The fake of NVRTC: one file, which finds the headers of kernels in their present folder.
     let sources = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
     let mut compile = build.get_compiler().to_command();
     compile

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use dahl::testing::gradient::{Check, Failure, Gradient, Outcome};
 
-/// `out[i] = tanh(x[i])`, with some backward.
+/// `out[i] = tanh(x[i])`, with the backward operation `backward`.
 fn tanh<'a>(backward: impl Fn(f64, f64) -> f64 + 'a) -> Gradient<'a> {
     Gradient::new(
         "tanh",
@@ -34,7 +34,7 @@ fn transposed(a: &[f64], [rows, cols]: [usize; 2]) -> Vec<f64> {
     (0..rows * cols).map(|i| a[i % rows * cols + i / rows]).collect()
 }
 
-/// The gradients of a matrix product, before something is done to them.
+/// The gradients of a matrix product, modified by `wrong`.
 fn matmul<'a>(wrong: impl Fn(&mut Vec<Vec<f64>>) + 'a) -> Gradient<'a> {
     Gradient::new(
         "matmul",
@@ -166,7 +166,7 @@ fn a_gradient_that_is_not_proportional_to_the_outputs() {
     failure(sum(|w| Ok(vec![vec![w + 1e-12; 50]])), Check::Scales, Some("x"));
 }
 
-/// Proportional to the output's gradient, and right for the first that is tried, but not linear in it.
+/// Proportional to the output's gradient, and right for the first one that is tried, but not linear in it.
 #[test]
 fn a_gradient_that_knows_the_first_output_gradient_only() {
     let first = Cell::new(None);

@@ -4,7 +4,7 @@ use dahl::ops::{gather_backward, gather_init, index_select_backward, index_selec
 
 use super::into;
 
-/// Places that come several times, and some that never do.
+/// Indices that occur several times, and some that never do.
 const INDEX: [u32; 6] = [3, 0, 3, 1, 1, 3];
 
 gradients!(gather: [input: [4, 3]],

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use dahl::prelude::*;
 
-/// What a forward gives: its output, and perhaps something else that its backward needs.
+/// The result of a forward operation: its output, and perhaps something else that its backward operation needs.
 trait Forwarded {
     type Output;
     fn output(&self) -> &Self::Output;
@@ -25,7 +25,7 @@ impl<'m, Rest, const N: usize> Forwarded for (Array<'m, f64, N>, Rest) {
     }
 }
 
-/// The output of an operation that writes or adds to what is like `like`.
+/// The output of an operation that writes or adds to an array of the shape of `like`.
 fn into<'m, const N: usize>(
     arena: &'m Arena,
     like: &Array<'_, f64, N>,
@@ -40,7 +40,7 @@ fn runtime() -> Result<Runtime, Box<dyn Error>> {
     Ok(Runtime::builder().cpu_workers(2).build()?)
 }
 
-/// Adds an input to a check: of values from a range, or of magnitudes from 0.5 to 1.
+/// Adds an input to a check: values from a range, or of magnitudes from 0.5 to 1.
 macro_rules! drawn {
     ($gradient:expr, $input:ident, $shape:expr) => {
         $gradient.drawn(stringify!($input), &$shape)
@@ -50,8 +50,9 @@ macro_rules! drawn {
     };
 }
 
-/// A test of a forward's backward. Inputs of the given shapes are drawn, from a range if one is given; then come the forward and, for each input, what
-/// gives the gradient by it. What stands after `with` says more of the check.
+/// A test of a forward operation's backward operation. Inputs of the given shapes are drawn, from a range if one is
+/// given; then come the forward operation and, for each input, an expression for the gradient by it. `with` adds
+/// settings of the check.
 macro_rules! gradients {
     (
         $test:ident: [$($input:ident: $shape:tt $(in $range:expr)?),+ $(,)?],
@@ -91,8 +92,8 @@ macro_rules! gradients {
     };
 }
 
-/// A test of a function of single elements, whose backward gets what comes first in its brackets, the output or the
-/// input `x`, then the gradient, then the same arguments as the forward.
+/// A test of a function of single elements. Its backward operation gets the first item in its brackets, the output or
+/// the input `x`, then the gradient, then the same arguments as the forward operation.
 macro_rules! function {
     ($test:ident: $forward:ident, $backward:ident(output $(, $argument:expr)*), x in $range:expr $(, kink $kink:expr)*) => {
         gradients!($test: [x: [4, 5] in $range],

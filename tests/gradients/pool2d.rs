@@ -4,7 +4,7 @@ use dahl::ops::{Pool2dGeometry, avg_pool2d_backward, avg_pool2d_init, max_pool2d
 
 use super::into;
 
-/// Tests of pooling images by windows. Drawn values are too far apart for two to be a maximum at once.
+/// Tests of pooling images by windows. Drawn values are so far apart that no two share a maximum.
 macro_rules! pooling {
     ($test:ident: $images:expr, size $size:expr, stride $stride:expr, padding $padding:expr) => {
         mod $test {

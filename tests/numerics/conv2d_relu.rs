@@ -2,14 +2,14 @@ use dahl::testing::within;
 
 use super::*;
 
-// What overflows is NaN or infinite by the order of the sum, and the rectifier makes 0 of the one and not of the other.
+// A sum that overflows is NaN or infinite depending on its order, and the rectifier makes 0 of -inf but not of NaN.
 numerics!(
     conv2d_relu: ops::codelets::Conv2dRelu,
     (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
     ([1, 1])
 );
-// `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact: which of two sums is larger may be
-// a question of rounding.
+// `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact, since rounding could decide
+// which of two sums is larger.
 numerics!(
     conv2d_relu_backward: ops::codelets::Conv2dReluBackward,
     ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),

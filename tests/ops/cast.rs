@@ -14,7 +14,8 @@ fn cast_all<T: CastTo<U>, U: Element>(from: &[T]) -> Vec<U> {
     out.to_vec()
 }
 
-/// To each real type, a number is rounded once to nearest, ties to even: `from_f64`'s rounding, tested on its own.
+/// To each real type, a number is rounded once to nearest, ties to even, as `from_f64` does, which is tested on its
+/// own.
 fn rounds_once<T: Real + CastTo<f64>>()
 where
     f64: CastTo<T>,
@@ -37,7 +38,7 @@ for_each_real!(rounds_once);
 
 #[test]
 fn large_integers_round_once() {
-    // Halfway between two bf16, and one more, which f64 cannot tell apart.
+    // Halfway between two bf16, and one more, which rounds to the same f64.
     let tie = (1_i64 << 62) + (1 << 54);
     let between = |x: &[bf16]| x.iter().map(|x| x.to_f64() / 2.0_f64.powi(54)).collect::<Vec<_>>();
     assert_eq!(

@@ -53,7 +53,7 @@ fn along_a_new_axis<T: Real>() {
 
 for_each_real!(there_and_back, along_a_new_axis);
 
-/// What is submitted on the whole before and after, and on the inputs, stays in order.
+/// Tasks that were submitted on the whole before and after, and on the inputs, keep their order.
 #[test]
 fn in_order_with_other_tasks() {
     let rt = Runtime::new().unwrap();

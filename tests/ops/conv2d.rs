@@ -4,9 +4,11 @@ use dahl::prelude::*;
 use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, four, zeros};
 
 /// Input, number of filters, and the kernel: the first network's, several channels, strides and paddings that differ
-/// between the axes and leave rows over, a kernel of one pixel, one as large as the image, one row of output wider than
-/// the image, and images large enough to be packed in several tiles. Then so many filters that vectors are of those: several
-/// of them, the last one not full, and channels over; one row for all positions, or rows one by one, in blocks of one size or of three; borders as
+/// between the axes and leave a remainder of rows, a kernel of one pixel, one as large as the image, one row of output
+/// wider than the image, and images large enough to be packed in several tiles. Then so many filters that they are
+/// vectorised over filters: several vectors, the last one not full, with a remainder of channels; one row for all
+/// positions, or rows one by one, in blocks of one size or of three; borders as wide as the kernel and wider; kernels
+/// of one, two and five columns; more positions than are added up at a time.
 /// wide as the kernel and wider; kernels of one, two and five columns; more positions than are added up at a time.
 const CASES: [([usize; 4], usize, Moves); 28] = [
     ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
@@ -89,7 +91,7 @@ fn compare<T: Real>() {
     }
 }
 
-/// One by one in f32, a million times a tenth is 100,958.
+/// If terms are added one by one in f32, a million times a tenth is 100,958.
 fn the_gradient_of_a_long_batch<T: Real>() {
     let rt = Runtime::new().unwrap();
     let gradient = rt.from_vec([1_000_000, 1, 1, 1], vec![T::from_f64(0.1); 1_000_000]).unwrap();
@@ -100,7 +102,7 @@ fn the_gradient_of_a_long_batch<T: Real>() {
     crate::reference::assert_close(out.to_vec().unwrap()[0], expected, expected, 200);
 }
 
-/// Very small sums stay, whatever images come after theirs.
+/// Very small sums are kept, whatever images come after theirs.
 fn gradients_keep_what_is_very_small<T: Real>() {
     let rt = Runtime::new().unwrap();
     let tiny = T::MIN_POSITIVE.to_f64().log2() as i32 / 2 - 2;
@@ -121,7 +123,8 @@ fn gradients_keep_what_is_very_small<T: Real>() {
 for_each_real!(the_gradient_of_a_long_batch, gradients_keep_what_is_very_small);
 for_each_real!(compare);
 
-/// What a filter gives does not depend on how many there are beside it, to the last bit, nor on whether those are finite.
+/// The output of a filter does not depend on the number of other filters, to the last bit, nor on whether those are
+/// finite.
 fn filters_do_not_depend_on_each_other<T: Real>() {
     const FEW: usize = 5;
     let rt = Runtime::new().unwrap();

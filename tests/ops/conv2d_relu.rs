@@ -11,10 +11,11 @@ use crate::reference::{array, assert_refused, exact};
 /// Shapes of images and filters, padding, windows.
 type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 
-/// One channel; more filters than a block has; windows that leave something over; one
-/// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel; more
-/// images than are added up at a time; windows that end with the memory of a plane, but for less than a window; channels and filters
-/// enough for tiles; so many filters that vectors are of those, with rows one by one and not; and enough channels for it in pairs.
+/// One channel; more filters than a block has; windows that leave a remainder; one position; no image; rows longer than
+/// a vector; windows longer than a vector; windows up to the last sum; no channel; more images than are added up at a
+/// time; windows that end less than a window before the end of a plane's memory; enough channels and filters for tiles;
+/// so many filters that they are vectorised over filters, with rows one by one and not; and enough channels for this in
+/// pairs.
 const CASES: [Case; 19] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
@@ -37,8 +38,8 @@ const CASES: [Case; 19] = [
     ([2, 16, 8, 13], [24, 16, 3, 3], [1, 1], [3, 3]),
 ];
 
-/// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the
-/// bias, so small whole numbers, at most `most`, make all exact.
+/// The results of a sequence of ops. Types that are their own compute type round at the same places, except for the
+/// order of the bias, so small whole numbers, at most `most`, make everything exact.
 fn whole<T: Real, const N: usize>(
     rt: &Runtime,
     most: usize,
@@ -189,7 +190,7 @@ fn nan_stays_and_its_gradient_passes() {
     assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
 }
 
-/// The gradient by the bias overflows, or has done so before: that by the filters is what it is.
+/// The gradient by the bias overflows, or has done so before: the gradient by the filters is not affected.
 #[test]
 fn an_infinite_gradient_by_the_bias_changes_no_other() {
     let rt = Runtime::new().unwrap();
@@ -211,7 +212,7 @@ fn an_infinite_gradient_by_the_bias_changes_no_other() {
     }
 }
 
-/// No pooling makes one, of whichever window.
+/// No pooling has such an index, with any window.
 #[test]
 fn a_place_outside_of_the_plane_fails_the_task() {
     let rt = Runtime::new().unwrap();
@@ -228,7 +229,8 @@ fn a_place_outside_of_the_plane_fails_the_task() {
     }
 }
 
-/// Between the rows of an output lie positions that are worked on and not used: an infinite element there changes nothing.
+/// Between the rows of an output lie positions that are computed and not used: an infinite element there changes
+/// nothing.
 #[test]
 fn an_infinite_element_reaches_only_its_own_sums() {
     let rt = Runtime::new().unwrap();
@@ -250,7 +252,7 @@ fn an_infinite_element_reaches_only_its_own_sums() {
     }
 }
 
-/// A tap that never meets an element does not reach its gradient, also if it is infinite.
+/// A tap that never meets an element does not change its gradient, even if the tap is infinite.
 #[test]
 fn an_infinite_tap_reaches_only_its_own_elements() {
     let rt = Runtime::new().unwrap();

@@ -6,8 +6,8 @@ use crate::reference::{array, assert_close, assert_refused};
 /// Shapes of which every extent is odd, prime, one or zero.
 const SHAPES: [[usize; 2]; 4] = [[1, 1], [0, 3], [7, 1], [31, 67]];
 
-/// Compares `op`, `op_self` and `op_init` of one array with a function of `f64`. `terms` are the units in the last
-/// place, twice, that the functions of `Real` are off by, and one for each operation.
+/// Compares `op`, `op_self` and `op_init` of one array with a function of `f64`. `terms` is twice the error in units in
+/// the last place of the functions of `Real` that are used, plus one for each operation.
 macro_rules! unary {
     ($test:ident: $op:ident, $op_self:ident, $op_init:ident ($($argument:expr),*), |$x:ident| $reference:expr, $terms:expr) => {
         fn $test<T: Real>() {

@@ -75,7 +75,7 @@ fn whole_slices<T: Real>() {
     }
 }
 
-/// Added one by one, the sum would stop at 2,048 in `f16`, and at 256 in `bf16`.
+/// If terms are added one by one, the sum stops at 2,048 in `f16`, and at 256 in `bf16`.
 fn an_index_that_occurs_often<T: Real>() {
     let rt = Runtime::new().unwrap();
     let mut out = rt.zeros::<T, 1>([2]).unwrap();
@@ -86,7 +86,7 @@ fn an_index_that_occurs_often<T: Real>() {
 
 for_each_real!(along_each_axis, whole_slices, an_index_that_occurs_often);
 
-/// One by one in f32, `1e8 + 1 + .. + 1` stays `1e8`.
+/// If terms are added one by one in f32, `1e8 + 1 + .. + 1` stays `1e8`.
 #[test]
 fn small_terms_beside_a_large_one() {
     let rt = Runtime::new().unwrap();

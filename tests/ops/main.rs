@@ -30,7 +30,7 @@ macro_rules! for_each_real {
     )*};
 }
 
-/// Tables of what an op of one array gives: `(x, result)`, in `f32`. (All types are compared in `numerics`.)
+/// Tables of the results of an op of one array: `(x, result)`, in `f32`. (All types are compared in `numerics`.)
 macro_rules! values_of_one {
     ($($op:ident($($argument:expr),*): [$(($x:expr, $expected:expr)),* $(,)?];)*) => {$(
         #[test]
@@ -47,7 +47,7 @@ macro_rules! values_of_one {
     )*};
 }
 
-/// Tables of what an op of two arrays gives: `(x, y, result)`, in `f32`.
+/// Tables of the results of an op of two arrays: `(x, y, result)`, in `f32`.
 macro_rules! values_of_two {
     ($($op:ident($($argument:expr),*): [$(($x:expr, $y:expr, $expected:expr)),* $(,)?];)*) => {$(
         #[test]

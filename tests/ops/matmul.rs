@@ -95,7 +95,7 @@ fn vectors<T: Real>() {
     }
 }
 
-/// 300 * 300 overflows f16 only at the end, and not at all if the sum comes back.
+/// 300 * 300 overflows f16 only at the end, and not at all if later terms reduce the sum.
 fn sums_do_not_overflow_on_the_way<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

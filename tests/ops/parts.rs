@@ -91,7 +91,7 @@ fn products<T: Real>() {
     assert_all_close(&out, &reference::matmul(exact_a.view(), exact_b.view()), &magnitude, 14);
 }
 
-/// Filled in parts of an odd number of rows or whole: the same.
+/// Filled in parts of an odd number of rows or whole, an array has the same numbers.
 #[test]
 fn random_numbers() {
     let rt = Runtime::new().unwrap();
@@ -105,7 +105,7 @@ fn random_numbers() {
     }
 }
 
-/// Added one by one, 16-bit sums would stop at 2,048 or 256; rounded once, they are exact.
+/// If terms are added one by one, 16-bit sums stop at 2,048 or 256; rounded once, they are exact.
 fn sums<T: Real>() {
     let rt = Runtime::new().unwrap();
     let ones: Matrix<T> = rt.from_vec([20_000, 3], vec![T::ONE; 60_000]).unwrap();

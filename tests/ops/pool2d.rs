@@ -6,7 +6,8 @@ use dahl::prelude::*;
 
 use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, four, zeros};
 
-/// Images and windows: the usual one, one that leaves rows over, overlapping ones with padding, one pixel, empty.
+/// Images and windows: the usual one, one that leaves a remainder of rows, overlapping ones with padding, one pixel,
+/// empty.
 const CASES: [([usize; 4], Moves); 7] = [
     ([2, 3, 6, 8], Moves { kernel: [2, 2], stride: [2, 2], padding: [0, 0] }),
     ([2, 1, 7, 5], Moves { kernel: [2, 2], stride: [2, 2], padding: [0, 0] }),
@@ -112,7 +113,7 @@ fn special_values<T: Real>() {
     assert_eq!(index.read().unwrap().iter().copied().collect::<Vec<_>>(), [1, 2, 4]);
 }
 
-/// One by one in f32, a million times a tenth is 100,958.
+/// If terms are added one by one in f32, a million times a tenth is 100,958.
 fn a_window_of_a_million<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
@@ -123,7 +124,7 @@ fn a_window_of_a_million<T: Real>() {
     crate::reference::assert_close(mean.to_vec().unwrap()[0], expected, expected, 500);
 }
 
-/// As in PyTorch: a window with NaN has it for its maximum, at the first.
+/// As in PyTorch, the maximum of a window with a NaN is the first NaN.
 fn nan_is_a_maximum<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

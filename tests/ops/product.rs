@@ -35,7 +35,7 @@ fn along_each_axis<T: Real>() {
     }
 }
 
-/// Multiplied in any order, these overflow or vanish on the way.
+/// In any order of multiplication, these overflow or underflow on the way.
 fn only_the_value_overflows<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

@@ -93,7 +93,7 @@ fn special_values<T: Real>() {
     assert_eq!(column(ops::sum_axis_init(&arena, &empty, 0).unwrap()), [0.0; 3]);
 }
 
-/// Added one by one, 16-bit sums would stop at 2,048 or 256; rounded once, they are exact.
+/// If terms are added one by one, 16-bit sums stop at 2,048 or 256; rounded once, they are exact.
 fn long_sums_stay_accurate<T: Real>() {
     let rt = Runtime::new().unwrap();
     let ones: Matrix<T> = rt.from_vec([20_000, 3], vec![T::ONE; 60_000]).unwrap();
@@ -104,9 +104,9 @@ fn long_sums_stay_accurate<T: Real>() {
     assert!(sums.read().unwrap().iter().all(|&sum| sum == T::from_f64(20_000.0)));
 }
 
-/// One by one in f32, ten million times a tenth is 1,087,937.
+/// If terms are added one by one in f32, ten million times a tenth is 1,087,937.
 fn millions_of_terms<T: Real>() {
-    // Ten million in `f32`, where that is most to the point; fewer in types that take longer.
+    // Ten million in `f32`, which is the most relevant; fewer in types that take longer.
     let count = if T::NAME == "f32" { 10_000_000 } else { 1_000_000 };
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
@@ -147,7 +147,7 @@ fn means_of_the_largest_numbers<T: Real>() {
     assert_eq!(ops::mean_axis_init(&arena, &input, 0).unwrap().to_vec().unwrap(), [T::MAX; 2]);
 }
 
-/// What is in one lane has no part in the mean of another, not even by the order of its additions.
+/// The elements of one lane do not affect the mean of another, not even the order of its additions.
 fn means_of_lanes_apart<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

@@ -23,7 +23,7 @@ pub(crate) fn array<T: Real, const N: usize>(
     rt.from_vec(shape, numbers(shape.iter().product(), seed)).unwrap()
 }
 
-/// What an array holds, exactly, for the reference.
+/// The elements of an array, exactly, for the reference.
 pub(crate) fn exact<T: Real, const N: usize>(array: &Array<'_, T, N>) -> ArrayD<f64> {
     let values = array.to_vec().unwrap().into_iter().map(T::to_f64).collect();
     ArrayD::from_shape_vec(IxDyn(&array.shape()), values).unwrap()
@@ -182,7 +182,7 @@ pub(crate) fn assert_value(op: &str, inputs: &[f64], actual: f32, expected: f64)
     } else if expected == 0.0 || expected.is_infinite() {
         f64::from(actual).to_bits() == expected.to_bits()
     } else {
-        // With two of the least subnormal numbers.
+        // With an absolute tolerance of two smallest subnormal numbers.
         error <= 1e-6 * expected.abs() + 3e-45
     };
     assert!(is_right, "{op}{inputs:?}: {actual}, not {expected}");

@@ -77,7 +77,7 @@ fn special_values<T: Real>() {
     }
 }
 
-/// Every type represents 1000 well enough, and none its exponential.
+/// Every type represents 1000 closely enough, but no type its exponential.
 fn large_logits<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

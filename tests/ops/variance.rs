@@ -43,7 +43,7 @@ fn along_each_axis<T: Real>() {
     }
 }
 
-/// The squares' mean less the mean's square would have no digit left, or a negative one.
+/// The mean of the squares minus the square of the mean would have no correct digit, or be negative.
 fn a_large_mean_does_not_cancel<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

@@ -16,14 +16,14 @@ pub(crate) fn tolerances(type_name: &str) -> [f64; 2] {
     }
 }
 
-/// What was compared of one op in one element type.
+/// The comparisons of one op in one element type.
 #[derive(Default)]
 pub(crate) struct Closeness {
     pub(crate) cases: usize,
     pub(crate) elements: usize,
-    /// Those that are not close to PyTorch's result in this type, but no farther from its result in f64.
+    /// The results that are not close to PyTorch's result in this type, but no farther from its result in f64.
     pub(crate) closer: usize,
-    /// Those that differ as [`difference`] says.
+    /// The results that differ as [`difference`] describes.
     pub(crate) deliberate: usize,
     /// The largest relative difference, of results above the absolute tolerance.
     pub(crate) largest_relative: f64,
@@ -65,7 +65,7 @@ impl Closeness {
         }
     }
 
-    /// Keeps the largest relative difference of finite results that are not next to zero.
+    /// Records the largest relative difference of finite results that are not close to zero.
     fn measure<T: Real>(&mut self, actual: f64, expected: f64) {
         if expected.is_finite() && expected.abs() > tolerances(T::NAME)[1] {
             self.largest_relative = self.largest_relative.max((actual - expected).abs() / expected.abs());
@@ -103,7 +103,7 @@ impl Closeness {
         }
     }
 
-    /// Asserts that all was close, in at least so many cases.
+    /// Asserts that all results were close, in at least so many cases.
     #[track_caller]
     pub(crate) fn assert_enough(&self, cases: usize) {
         self.assert_close();

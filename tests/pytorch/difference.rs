@@ -1,6 +1,6 @@
 //! Where dahl's results differ from PyTorch's on purpose: `docs/numerics-against-pytorch.md` says why.
 
-/// An op and a result, as the fixtures name them, and what PyTorch and dahl have there.
+/// An op and a result, as the fixtures name them, and a check of PyTorch's and dahl's values.
 type Difference = (&'static str, &'static str, fn(pytorch: f64, dahl: f64) -> bool);
 
 const DELIBERATE: &[Difference] = &[
@@ -29,12 +29,12 @@ const DELIBERATE: &[Difference] = &[
     ("variance_0_axis", "by_input", |pytorch, dahl| pytorch.is_infinite() && dahl.is_nan()),
 ];
 
-/// Where PyTorch masks what is not a number by 0.
+/// PyTorch replaces NaN by 0.
 fn propagates_nan(pytorch: f64, dahl: f64) -> bool {
     pytorch == 0.0 && dahl.is_nan()
 }
 
-/// Where an intermediate result of PyTorch's leaves the range of its type: the result is then infinite, NaN or, after a
+/// An intermediate result of PyTorch leaves the range of its type: its result is then infinite, NaN or, after a
 /// division, 0.
 fn does_not_overflow(pytorch: f64, dahl: f64) -> bool {
     (!pytorch.is_finite() || pytorch == 0.0) && !dahl.is_nan() && dahl != pytorch

@@ -69,7 +69,7 @@ type OfTwo<'f, T> = &'f dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_
 /// Reads two arrays, makes a third.
 type InitOfTwo<'f, T> = &'f dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>;
 
-/// Which of two arrays an op has overwritten.
+/// The array that an op overwrites.
 enum Over {
     First,
     Second,

@@ -24,7 +24,7 @@ pub(crate) struct Case<'s> {
     shared: String,
 }
 
-/// Where an array lies: by itself, or as the part in the middle of one three times as wide, whose rows are apart.
+/// The layout of an array: on its own, or as the middle part of one three times as wide, whose rows are not contiguous.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Layout {
     Whole,
@@ -52,7 +52,8 @@ impl Stem {
         })
     }
 
-    /// The cases of `op` in the element type `type_name`; inputs that an op named `shared` has for all are found too.
+    /// The cases of `op` in the element type `type_name`; includes inputs that an op named `shared` has for several
+    /// ops.
     pub(crate) fn cases(&self, op: &str, shared: &str, type_name: &str) -> Vec<Case<'_>> {
         let prefix = format!("{op}/{type_name}/");
         let names: BTreeSet<String> = self
@@ -96,7 +97,7 @@ impl Case<'_> {
         rt.from_vec(shape.try_into().expect("a tensor of this rank"), values).unwrap()
     }
 
-    /// A tensor as an array in `layout`; where it lies within another, NaN surrounds it.
+    /// A tensor as an array in `layout`; within another array, it is surrounded by NaN.
     pub(crate) fn placed<T: Element, const N: usize>(
         &self,
         rt: &Runtime,
@@ -107,7 +108,7 @@ impl Case<'_> {
         Placed::new(rt, shape.try_into().expect("a tensor of this rank"), &values, layout)
     }
 
-    /// An array of the shape of a tensor, of no meaning.
+    /// An array of the shape of a tensor, with meaningless elements.
     pub(crate) fn unwritten<T: Element, const N: usize>(
         &self,
         rt: &Runtime,
@@ -151,7 +152,7 @@ impl Case<'_> {
         self.values(role).1[0]
     }
 
-    /// Indices as dahl has them.
+    /// Indices in the type that dahl uses.
     pub(crate) fn indices<const N: usize>(&self, rt: &Runtime, role: &str) -> Array<'static, u32, N> {
         let indices = self.integers(role).into_iter().map(|index| index as u32).collect();
         rt.from_vec(self.shape(role), indices).unwrap()
@@ -188,7 +189,7 @@ impl<T: Element, const N: usize> Placed<T, N> {
     }
 }
 
-/// What surrounds a part, and what an output holds before it is written: all bits set, a NaN.
+/// The value around a part, and of an output before it is written: all bits set, a NaN.
 fn surroundings<T: Element>() -> T {
     bytemuck::pod_read_unaligned(&vec![0xFF; size_of::<T>()])
 }

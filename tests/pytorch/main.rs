@@ -34,12 +34,12 @@ macro_rules! for_each_real {
             }
         })*
 
-        /// What these compare, op by op, for the report.
+        /// The comparisons of this module, op by op, for the report.
         pub(crate) const OPS: &[crate::pytorch::report::Row] = &[$((stringify!($test), $test::TALLIES)),*];
     };
 }
 
-/// What a function gives, which is called only the first time.
+/// The result of a function, which is called only the first time.
 macro_rules! once {
     ($compare:expr) => {{
         static CLOSENESS: std::sync::OnceLock<crate::pytorch::closeness::Closeness> =

@@ -19,7 +19,7 @@ fn each<T: Real>(op: &str, mut f: impl FnMut(&Runtime, &Case<'_>, Layout, &mut C
     closeness
 }
 
-/// Makes a test of a call: the rank and role of what is read, then those of what is written.
+/// Makes a test of a call: the rank and role of each array that is read, then of each that is written.
 macro_rules! moves {
     ($($test:ident: $op:literal, $from_rank:literal $from:literal -> $to_rank:literal $to:literal,
        |$rt:ident, $case:ident, $input:ident, $out:ident| $call:expr;)*) => {$(
@@ -96,7 +96,7 @@ fn concat<T: Real>() -> Closeness {
     })
 }
 
-/// `torch.split` of what `torch.cat` made.
+/// `torch.split` of a result of `torch.cat`.
 fn split<T: Real>() -> Closeness {
     each::<T>("concat", |rt, case, layout, closeness| {
         let (joined, arena) = (case.placed::<T, 3>(rt, "out", layout), rt.arena());

@@ -9,7 +9,7 @@ fn window(case: &Case<'_>) -> [[usize; 2]; 3] {
     ["size", "stride", "padding"].map(|role| case.pair(role))
 }
 
-/// Values, and the places that they come from.
+/// Values, and their indices.
 fn max_pool2d<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

@@ -4,7 +4,7 @@ use dahl::prelude::*;
 use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
-/// Compares reductions of all elements; those of `added` start from what the output holds, here the identity.
+/// Compares reductions of all elements; those of `added` begin with the value of the output, here the identity.
 macro_rules! of_all {
     ($($op:ident $op_init:ident $fixture:literal ($($argument:literal)?) from $start:expr),* $(,)?) => {$(
         fn $op<T: Real>() -> Closeness {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::closeness::Closeness;
 
-/// What was compared in f16, bf16, f32 and f64.
+/// The comparisons in f16, bf16, f32 and f64.
 pub(crate) type ClosenessOfTypes = [fn() -> &'static Closeness; 4];
 
 /// An op and its comparisons.
@@ -27,8 +27,8 @@ const STEMS: [&[Row]; 14] = [
     super::cast::OPS,
 ];
 
-/// The document tells of exactly these ops, numbers of cases and of differences; `cargo test --test ops pytorch::report -- --nocapture`
-/// prints the table to put there, with the largest relative differences.
+/// The document lists exactly these ops, numbers of cases and of differences; `cargo test --test ops pytorch::report --
+/// --nocapture` prints the table for it, with the largest relative differences.
 #[test]
 fn table() {
     let documented =

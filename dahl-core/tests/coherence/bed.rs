@@ -11,7 +11,7 @@ use crate::coherence::kernels::M;
 
 pub(crate) const ROWS: usize = 4;
 pub(crate) const COLUMNS: usize = 4;
-/// Elements of an array, which takes 128 bytes, as a block does.
+/// The length of an array, which takes 128 bytes, the size of a block.
 pub(crate) const LEN: usize = ROWS * COLUMNS;
 
 /// The CPU's worker, which is the only one.
@@ -25,7 +25,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends each task to the worker that was named when it was submitted; folds to the CPU.
+/// A scheduler that sends each task to the worker named at its submission; folds to the CPU.
 #[derive(Clone, Default)]
 struct Directed {
     worker: Arc<AtomicUsize>,
@@ -55,7 +55,7 @@ impl Scheduler for Directed {
     }
 }
 
-/// What was copied: from, to, bytes.
+/// The copies: from, to, bytes.
 #[derive(Default)]
 struct Log(Mutex<Vec<(usize, usize, usize)>>);
 
@@ -72,17 +72,17 @@ pub(crate) struct Bed {
     pub(crate) rt: Runtime,
     worker: Arc<AtomicUsize>,
     log: Arc<Log>,
-    /// Transfers that were taken from the log.
+    /// The number of transfers that were taken from the log.
     seen: AtomicUsize,
 }
 
 impl Bed {
-    /// With two devices.
+    /// A machine with two devices.
     pub(crate) fn new() -> Result<Self> {
         Self::with([VirtualDevice::new("gpu"), VirtualDevice::new("far")])
     }
 
-    /// With one device, whose memory holds so many arrays.
+    /// A machine with one device, whose memory holds so many arrays.
     pub(crate) fn with_room(arrays: usize) -> Result<Self> {
         Self::with([VirtualDevice::new("gpu").memory_mb((128 * arrays) as f64 / f64::from(1 << 20))])
     }
@@ -95,7 +95,7 @@ impl Bed {
         Ok(Self { rt: rt.build()?, worker, log, seen: AtomicUsize::new(0) })
     }
 
-    /// Where tasks run that are submitted from now on.
+    /// The worker for tasks that are submitted from now on.
     pub(crate) fn on(&self, worker: usize) {
         self.worker.store(worker, Ordering::Relaxed);
     }
@@ -105,7 +105,7 @@ impl Bed {
         self.rt.from_vec([ROWS, COLUMNS], (0..LEN as i64).collect())
     }
 
-    /// What was copied since the last call, once all tasks have ended: from, to, bytes.
+    /// The copies since the last call, when all tasks have ended: from, to, bytes.
     pub(crate) fn moved(&self) -> Vec<(usize, usize, usize)> {
         let _ = self.rt.wait();
         let moved = std::mem::take(&mut *lock(&self.log.0));
@@ -115,19 +115,19 @@ impl Bed {
         moved
     }
 
-    /// Tasks that each worker has run.
+    /// The number of tasks that each worker has run.
     pub(crate) fn tasks(&self) -> Vec<u64> {
         let _ = self.rt.wait();
         self.rt.worker_uses().iter().map(|worker| worker.tasks).collect()
     }
 
-    /// Bytes in the memory of a device, of arrays that are there.
+    /// Bytes of arrays in the memory of a device.
     pub(crate) fn bytes_at(&self, node: usize) -> usize {
         self.rt.memory()[node].current_bytes
     }
 }
 
-/// What `f` makes of 0, 1, 2, ..
+/// `f` of 0, 1, 2, ..
 pub(crate) fn each(f: impl Fn(i64) -> i64) -> Vec<i64> {
     (0..LEN as i64).map(f).collect()
 }

@@ -41,7 +41,7 @@ fn what_only_a_lost_device_had_is_an_error_and_nothing_else() -> Result<()> {
     three(&MAP, &input, &dirty, &mut out)?;
     let seen = out.to_vec().expect_err("it depends on what was lost").to_string();
     assert_eq!(seen, error);
-    // Overwriting heals, here and there.
+    // Overwriting gives them values again, on either node.
     fill(&mut dirty, 3)?;
     fill(&mut out, 4)?;
     bed.on(CPU);
@@ -129,7 +129,7 @@ fn a_part_that_is_lost_is_lost_for_its_whole() -> Result<()> {
     assert!(parts[1].to_vec().is_err());
     let error = x.to_vec().expect_err("a part of it was lost").to_string();
     assert!(error.contains("its result was lost with gpu"), "{error}");
-    // The same parts anew, of a whole that is whole again.
+    // The same parts again, of a whole that has all its values again.
     bed.on(CPU);
     fill(&mut x, 2)?;
     let parts = x.partition_mut(Axis(0), 2)?;

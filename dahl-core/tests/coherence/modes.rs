@@ -93,7 +93,7 @@ fn contributions_to_a_reduction_stay_until_they_are_folded() -> Result<()> {
         bed.on(worker);
         add_up(&x, &mut out)?;
     }
-    // One leaf wanders with its contributions.
+    // A leaf's buffer moves to the node of each contribution.
     assert_eq!(bed.moved(), [(0, FAR, 128), (FAR, GPU, 128), (GPU, 0, 128), (0, GPU, 128)]);
     assert_eq!(out.to_vec()?, each(|x| 10 * x));
     assert_eq!(bed.moved(), [(GPU, 0, 128)]);
@@ -134,7 +134,7 @@ fn commuting_tasks_take_the_elements_along() -> Result<()> {
     }
     let moved = bed.moved();
     assert_eq!(out.to_vec()?, each(|x| 4 * x));
-    // In any order; in each, `x` goes once, and `out` there and back.
+    // In any order; for each, `x` is copied once, and `out` there and back.
     assert!(moved.iter().filter(|&&transfer| transfer == (0, GPU, 128)).count() <= 3, "{moved:?}");
     assert!(moved.contains(&(GPU, 0, 128)) || bed.moved() == [(GPU, 0, 128)], "{moved:?}");
     Ok(())
@@ -267,7 +267,7 @@ fn arrays_that_are_gone_leave_nothing_and_are_not_copied_home() -> Result<()> {
     assert_eq!(bed.bytes_at(GPU), 128, "`y`");
     drop(y);
     assert_eq!(bed.bytes_at(GPU), 0);
-    // Memory that is used again does not bring old copies back.
+    // Memory that is reused does not bring old copies back.
     let mut z = arena.filled([ROWS, 4], 7_i64)?;
     scale(&mut z, 0)?;
     assert_eq!(z.to_vec()?, [35; LEN]);

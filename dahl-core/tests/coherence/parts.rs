@@ -8,7 +8,7 @@ use crate::coherence::kernels::{MAP, MIX, UNLUCKY, add_up, fill, scale, three, t
 
 const NOTHING: [(usize, usize, usize); 0] = [];
 
-/// What `f` makes of each element in the given rows.
+/// `f` of each element in the given rows.
 fn in_rows(rows: std::ops::Range<usize>, f: impl Fn(i64) -> i64) -> Vec<i64> {
     each(|x| if rows.contains(&(x as usize / COLUMNS)) { f(x) } else { x })
 }
@@ -147,7 +147,7 @@ fn parts_of_parts_come_home_one_into_the_other() -> Result<()> {
             bed.on(CPU);
             scale(&mut cells[2], 2)?;
         }
-        // Into the part comes the cell; out of home goes the part.
+        // The cell is copied into the part, and the part leaves the host.
         bed.on(GPU);
         scale(&mut rows[0], 0)?;
     }
@@ -212,7 +212,7 @@ fn a_failed_part_fails_the_whole_and_all_parts_written_heal_it() -> Result<()> {
         bed.on(CPU);
         fill(&mut parts[0], 1)?;
         fill(&mut parts[1], 2)?;
-        // Others take the room of what failed on the device.
+        // Other arrays take the memory of the array that failed on the device.
         bed.on(GPU);
         let (mut y, mut z) = (bed.array()?, bed.array()?);
         scale(&mut y, 0)?;

@@ -8,7 +8,7 @@ use crate::coherence::modes::by_way;
 
 const NOTHING: [(usize, usize, usize); 0] = [];
 
-/// Reads `x` on the device, and writes to the CPU's `out` nothing but once.
+/// Reads `x` and writes `out` on the device.
 fn use_there(bed: &Bed, x: &M<'_>, out: &mut M<'_>) -> Result<()> {
     bed.on(GPU);
     three(&MAP, x, x, out)
@@ -81,7 +81,7 @@ fn what_is_valid_there_alone_is_written_back() -> Result<()> {
 
 #[test]
 fn a_task_waits_for_the_room_of_the_one_before_it() -> Result<()> {
-    // Each takes two arrays of three, so none is brought there beside another.
+    // Each needs two arrays of three, so none is prefetched beside another.
     let bed = Bed::with_room(3)?;
     let inputs = (0..4).map(|_| bed.array()).collect::<Result<Vec<_>>>()?;
     let mut outputs = (0..4).map(|_| bed.rt.zeros([ROWS, 4])).collect::<Result<Vec<_>>>()?;

@@ -18,9 +18,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use shuttle::scheduler::RandomScheduler;
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-/// Seeds, if nothing is said.
+/// The default number of seeds.
 const SEEDS: u64 = 10_000;
-/// More switches than a program that goes on can need; one that spins for ever reaches them.
+/// More context switches than a program that makes progress can need; a livelock reaches them.
 const MOST_STEPS: usize = 1_000_000;
 
 fn number(variable: &str) -> Option<u64> {

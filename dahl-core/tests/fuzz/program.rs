@@ -10,10 +10,10 @@ const ARRAYS: usize = 3;
 const ROWS: usize = 2;
 const COLUMNS: usize = 2;
 const LEN: usize = ROWS * COLUMNS;
-/// What an array takes, or a part of one.
+/// The memory that an array takes, or a part of one.
 const BLOCK_BYTES: usize = 64;
 
-/// What an array holds: elements, or nothing because a task failed.
+/// The value of an array: elements, or nothing because a task failed.
 type Held = Option<[i64; LEN]>;
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ enum Step {
     Wait,
 }
 
-/// What to do with everything at the end.
+/// How a program ends: it reads all arrays, or drops the arrays or the runtime first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Look,
@@ -54,11 +54,11 @@ struct Program {
     tasks_in_flight: usize,
     steps: Vec<Step>,
     end: End,
-    /// Of a simulated machine: how many arrays its device holds.
+    /// For a simulated machine: the number of arrays that its device holds.
     room: Option<usize>,
 }
 
-/// Numbers that look random (splitmix64; Steele, Lea and Flood, 2014).
+/// Pseudo-random numbers (splitmix64; Steele, Lea and Flood, 2014).
 struct Numbers(u64);
 
 impl Numbers {
@@ -107,13 +107,13 @@ impl Program {
     fn new(seed: u64) -> Self {
         let mut numbers = Numbers(seed);
         let workers = 1 + numbers.below(2);
-        // Those with plans of their own come last.
+        // Schedulers with plans of their own come last.
         let schedulers = Runtime::schedulers().split_last().expect("there are some").1;
         let scheduler = schedulers[numbers.below(schedulers.len())];
         let tasks_in_flight = [1, 2, 3, 64][numbers.below(4)];
         let steps: Vec<Step> = (0..2 + numbers.below(5)).map(|_| numbers.step(workers)).collect();
         let fails = steps.iter().any(|step| matches!(step, Step::Scale(_, UNLUCKY)));
-        // A runtime that goes says what failed and nobody has seen; not ten thousand times, please.
+        // A runtime that is dropped prints failures that nobody has seen; avoid ten thousand of these.
         let end = if fails {
             End::Look
         } else {
@@ -124,7 +124,7 @@ impl Program {
     }
 }
 
-/// What the seed's program is.
+/// A description of the seed's program.
 pub(crate) fn describe(seed: u64) -> String {
     format!("{:#?}", Program::new(seed))
 }
@@ -188,7 +188,7 @@ fn predict(step: Step, held: &mut [Held; ARRAYS]) {
         }
         Step::AddBoth => {
             held[0] = both(&held[2], &held[0], |x, own| own + 2 * x);
-            // A task that lacks an input, or one of its outputs' values, leaves neither with one.
+            // A task that lacks an input, or the value of one of its outputs, leaves neither output with a value.
             held[1] = both(&held[2], &held[1], |x, own| own + 3 * x);
             if held[0].is_none() || held[1].is_none() {
                 (held[0], held[1]) = (None, None);
@@ -218,7 +218,7 @@ fn index(i: usize, axis: usize) -> i64 {
     (if axis == 0 { i / COLUMNS } else { i % COLUMNS }) as i64
 }
 
-/// Two arrays, the second to change.
+/// Two arrays, the second mutable.
 fn pick<'a>(
     arrays: &'a mut [M<'static>; ARRAYS],
     a: usize,
@@ -315,7 +315,7 @@ fn in_arena(rt: &Runtime, target: &mut M<'_>, times: usize) -> Result<()> {
     Ok(())
 }
 
-/// Two threads submit on arrays of their own, read a common one, and look.
+/// Two threads submit on arrays of their own, read a common one, and check values.
 fn two_hosts(arrays: &mut [M<'static>; ARRAYS], held: &[Held; ARRAYS]) {
     let [first, second, shared] = arrays;
     let shared = &*shared;

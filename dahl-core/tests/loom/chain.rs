@@ -20,11 +20,11 @@ struct Model<const LINKS: usize> {
     kinds: [LinkKind; LINKS],
     ready: [AtomicUsize; LINKS],
     retired: [AtomicUsize; LINKS],
-    /// What the tasks touch: loom reports a race.
+    /// The data of the tasks: loom reports a race.
     data: UnsafeCell<usize>,
 }
 
-// SAFETY: `data` is guarded by the order of tasks, which is what the models show; loom checks it.
+// SAFETY: `data` is guarded by the order of tasks, which the models verify; loom checks it.
 #[allow(unsafe_code, reason = "a model of an array")]
 unsafe impl<const LINKS: usize> Sync for Model<LINKS> {}
 // SAFETY: as for `Sync`.
@@ -81,18 +81,18 @@ impl<const LINKS: usize> Model<LINKS> {
             thread::yield_now();
         }
         match self.kinds[i] {
-            // SAFETY: the task is ready; loom checks that nobody writes meanwhile.
+            // SAFETY: the task is ready; loom checks that no other thread writes meanwhile.
             LinkKind::Shared => self.data.with(|data| unsafe { std::ptr::read(data) }),
-            // Who of those that commute may touch it is not the chain's to say.
+            // The chain does not decide which of the commuting tasks may access it.
             LinkKind::Commuting => 0,
-            // SAFETY: the task is ready; loom checks that nobody else touches it.
+            // SAFETY: the task is ready; loom checks that no other thread accesses it.
             _ => self.data.with_mut(|data| unsafe { std::ptr::replace(data, i) }),
         };
         // SAFETY: the link was appended, is ready, and is finished once.
         unsafe { self.chain.finish(&self.links[i], &mut Counts(self)) };
     }
 
-    /// After all tasks: each link is retired, and the chain is empty.
+    /// After all tasks, each link is retired, and the chain is empty.
     fn check(&self) {
         for retired in &self.retired {
             assert_eq!(retired.load(Ordering::Acquire), 1);
@@ -113,7 +113,7 @@ fn submit_and_run<const LINKS: usize>(kinds: [LinkKind; LINKS], order: [usize; L
     });
 }
 
-/// When the first links are appended, one thread does what `other` says, while this one does what `own` says.
+/// While the first links are appended, one thread does `other`, and this one does `own`.
 fn side_by_side<const LINKS: usize>(
     preemptions: usize,
     kinds: [LinkKind; LINKS],

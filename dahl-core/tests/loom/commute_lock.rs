@@ -22,12 +22,12 @@ impl LockWaiter for Task {
 struct Model {
     commute_lock: CommuteLock<Task>,
     tasks: [Task; 3],
-    /// The tasks in the order in which they ran, which they change: loom reports a race.
+    /// The order in which the tasks ran, which they record: loom reports a race.
     data: UnsafeCell<Vec<usize>>,
     ran: [AtomicUsize; 3],
 }
 
-// SAFETY: `data` is guarded by the lock, which is what the model shows; loom checks it.
+// SAFETY: `data` is guarded by the lock, which the model verifies; loom checks it.
 #[allow(unsafe_code, reason = "a model of an array")]
 unsafe impl Sync for Model {}
 // SAFETY: as for `Sync`.
@@ -35,7 +35,7 @@ unsafe impl Sync for Model {}
 unsafe impl Send for Model {}
 
 impl Model {
-    /// Runs task `i` if it has the lock, and then those to whom the lock is handed over.
+    /// Runs task `i` if it has the lock, and then the tasks to which the lock is passed.
     #[allow(unsafe_code, reason = "the lock's contract")]
     fn run(&self, i: usize) {
         if !self.commute_lock.acquire(&self.tasks[i]) {
@@ -43,10 +43,10 @@ impl Model {
         }
         let mut running = i;
         loop {
-            // SAFETY: the task has the lock; loom checks that nobody else touches it.
+            // SAFETY: the task has the lock; loom checks that no other thread accesses it.
             self.data.with_mut(|data| unsafe { (*data).push(running) });
             assert_eq!(self.ran[running].fetch_add(1, Ordering::Relaxed), 0, "ran twice");
-            // SAFETY: the task has the lock, and tasks stay where they are.
+            // SAFETY: the task has the lock, and tasks do not move.
             let Some(next) = (unsafe { self.commute_lock.hand_over() }) else { return };
             running =
                 self.tasks.iter().position(|task| std::ptr::eq(task, next)).expect("a task of the model");

@@ -18,7 +18,7 @@ struct Array {
     failure: UnsafeCell<Option<&'static str>>,
 }
 
-// SAFETY: what the content guards, which is what the models show.
+// SAFETY: the content guards them, which the models verify.
 #[allow(unsafe_code, reason = "a model of an array")]
 unsafe impl Sync for Array {}
 // SAFETY: as for `Sync`.
@@ -32,37 +32,37 @@ impl Array {
         Arc::new(Self { content: AtomicContent::new(content), elements: UnsafeCell::new(7), failure })
     }
 
-    /// As a reader that is ready.
+    /// Like a reader that is ready.
     fn read(&self) -> Result<usize, &'static str> {
         match self.content.claim(true) {
             Content::Ready => {}
             Content::Poisoned => {
-                // SAFETY: loom checks that nobody writes meanwhile; mutable, as `resolve` has it.
+                // SAFETY: loom checks that no other thread writes meanwhile; mutable, as in `resolve`.
                 let failure = self.failure.with_mut(|failure| unsafe { *failure });
                 self.content.set(Content::Poisoned);
                 return Err(failure.expect("a poisoned array knows the failure"));
             }
             _ => {
-                // SAFETY: loom checks that nobody else touches them.
+                // SAFETY: loom checks that no other thread accesses them.
                 self.elements.with_mut(|elements| unsafe { *elements = 0 });
                 self.content.set(Content::Ready);
             }
         }
-        // SAFETY: loom checks that nobody writes meanwhile.
+        // SAFETY: loom checks that no other thread writes meanwhile.
         Ok(self.elements.with(|elements| unsafe { *elements }))
     }
 
-    /// As a task with an exclusive access that fails.
+    /// Like a task with an exclusive access that fails.
     fn poison(&self, failure: &'static str) {
-        // SAFETY: loom checks that nobody else touches it.
+        // SAFETY: loom checks that no other thread accesses it.
         self.failure.with_mut(|known| unsafe { *known = Some(failure) });
         self.content.set(Content::Poisoned);
     }
 
-    /// As a `W` task that runs.
+    /// Like a `W` task that runs.
     fn overwrite(&self, value: usize) {
         if self.content.claim(false) == Content::Poisoned {
-            // SAFETY: loom checks that nobody else touches it.
+            // SAFETY: loom checks that no other thread accesses it.
             self.failure.with_mut(|known| unsafe { *known = None });
         }
         self.content.set(Content::Ready);
@@ -71,7 +71,7 @@ impl Array {
     }
 }
 
-/// What two threads read of an array at once.
+/// The values that two threads read of an array at the same time.
 fn read_by_two(array: &Arc<Array>) -> [Result<usize, &'static str>; 2] {
     let other = Arc::clone(array);
     let other = thread::spawn(move || other.read());

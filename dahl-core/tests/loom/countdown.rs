@@ -20,7 +20,7 @@ struct Task {
     free: AtomicUsize,
 }
 
-// SAFETY: the arrays are written by one task each, and by this one when it is ready, which is what the models show.
+// SAFETY: the arrays are written by one task each, and by this one when it is ready, which the models verify.
 #[allow(unsafe_code, reason = "a model of a task")]
 unsafe impl Sync for Task {}
 // SAFETY: as for `Sync`.
@@ -48,11 +48,11 @@ impl Task {
 
     #[allow(unsafe_code, reason = "loom's cell reports a race")]
     fn write(&self, array: usize) {
-        // SAFETY: loom checks that nobody else touches it.
+        // SAFETY: loom checks that no other thread accesses it.
         self.arrays[array].with_mut(|array| unsafe { *array += 1 });
     }
 
-    /// Counts ready links, and runs the task if it now can.
+    /// Counts ready links, and runs the task if it now can run.
     fn ready(&self, links: u32) {
         if self.pending.count_unpinned(links) {
             assert_eq!(self.runs.fetch_add(1, Ordering::Relaxed), 0, "run twice");
@@ -62,7 +62,7 @@ impl Task {
         }
     }
 
-    /// Counts retired links, and uses the record anew if it now can.
+    /// Counts retired links, and reuses the record if it now can.
     fn retire(&self, links: u32) {
         if self.unretired.count(links) {
             assert_eq!(self.free.fetch_add(1, Ordering::Relaxed), 0, "free twice");
@@ -139,7 +139,7 @@ fn who_pins_a_record_sees_it_filled_in_and_alone_or_not_gives_it_back() {
         let other = Arc::clone(&task);
         let other = thread::spawn(move || {
             if other.unretired.add_one() {
-                // SAFETY: loom checks that nobody writes it.
+                // SAFETY: loom checks that no other thread writes it.
                 other.arrays[0].with(|filled_in| assert_eq!(unsafe { *filled_in }, 1));
                 assert!(!other.pending.is_running());
                 if other.unretired.count(1) {

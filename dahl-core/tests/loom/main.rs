@@ -20,7 +20,7 @@ mod sync {
     pub(crate) use crate::parker::{Parker, Unparker};
 }
 
-/// Explores a model; switches away from a thread that could go on at most `preemptions` times in a run.
+/// Explores a model, with at most `preemptions` switches in a run away from a thread that could continue.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);

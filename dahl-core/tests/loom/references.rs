@@ -12,7 +12,7 @@ use loom::thread;
 
 use crate::explore;
 
-/// A region of an arena: what is written there while it is in use, each place by one user.
+/// A region of an arena: places that are written while it is in use, each by one user.
 struct Region {
     references: References,
     places: [UnsafeCell<usize>; 2],
@@ -21,11 +21,11 @@ struct Region {
 /// An arena with one region.
 struct Arena {
     region: Region,
-    /// How often the region came back.
+    /// The number of times that the region was returned.
     free: Mutex<usize>,
 }
 
-// SAFETY: the places are written by one user each, and by whoever let go last, which is what the models show.
+// SAFETY: the places are written by one user each, and by whoever releases the region last, which the models verify.
 #[allow(unsafe_code, reason = "a model of a region")]
 unsafe impl Sync for Arena {}
 // SAFETY: as for `Sync`.
@@ -41,11 +41,11 @@ impl Arena {
     /// Writes a place, as a task that uses the region.
     #[allow(unsafe_code, reason = "loom's cell reports a race")]
     fn write(&self, place: usize) {
-        // SAFETY: loom checks that nobody else touches it.
+        // SAFETY: loom checks that no other thread accesses it.
         self.region.places[place].with_mut(|place| unsafe { *place += 1 });
     }
 
-    /// Takes everything anew, as the next user of the region will.
+    /// Overwrites everything, like the next user of the region.
     fn reuse(&self) {
         self.write(0);
         self.write(1);

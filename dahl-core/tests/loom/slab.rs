@@ -17,7 +17,7 @@ struct Record {
     uses: UnsafeCell<usize>,
 }
 
-// SAFETY: a record is its holder's alone, which is what the models show.
+// SAFETY: a record belongs to its holder alone, which the models verify.
 #[allow(unsafe_code, reason = "a model of a record")]
 unsafe impl Sync for Record {}
 
@@ -31,7 +31,7 @@ fn slab(records: u32) -> Arc<Slab<Record>> {
 #[allow(unsafe_code, reason = "loom's cell reports a race")]
 fn take(slab: &Slab<Record>) -> Option<u32> {
     let record = slab.take()?;
-    // SAFETY: loom checks that nobody else touches it.
+    // SAFETY: loom checks that no other thread accesses it.
     record.uses.with_mut(|uses| unsafe { *uses += 1 });
     Some(record.index)
 }

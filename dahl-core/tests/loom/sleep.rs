@@ -13,7 +13,7 @@ use rooms::{Interest, Lookout, Monitor, Park, Sleep};
 
 use crate::explore;
 
-/// Waits for ever without looking.
+/// A lookout that sees nothing and sets no timeout.
 struct Nobody;
 
 impl Lookout for Nobody {
@@ -24,7 +24,7 @@ impl Lookout for Nobody {
     fn look(&mut self) {}
 }
 
-/// A runtime whose tasks are a number.
+/// A runtime whose tasks are a counter.
 struct Work {
     sleep: Sleep,
     tasks: AtomicUsize,
@@ -42,7 +42,7 @@ impl Work {
         })
     }
 
-    /// A task, as the queues of schedulers give it: without any order beyond their own.
+    /// Takes a task, like the queues of schedulers: with no memory ordering beyond their own.
     fn take(&self) -> Option<()> {
         let less = |tasks: usize| tasks.checked_sub(1);
         self.tasks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less).ok().map(|_| ())
@@ -56,7 +56,7 @@ impl Work {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// The life of a worker.
+    /// The loop of a worker.
     fn run(&self, worker: usize) {
         loop {
             let found = self
@@ -72,13 +72,13 @@ impl Work {
         }
     }
 
-    /// As when a runtime is dropped.
+    /// Like a runtime that is dropped.
     fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.sleep.wake_all();
     }
 
-    /// As a worker that takes one task and ends.
+    /// Like a worker that takes one task and ends.
     fn run_one(&self, worker: usize) {
         while self
             .take()

@@ -56,7 +56,7 @@ fn run_independent(builder: RuntimeBuilder) -> Result<Runtime> {
 #[test]
 fn a_scheduler_that_calibrates_measures_every_kind_and_the_next_run_need_not() -> Result<()> {
     let folder = tempfile::tempdir().expect("a folder");
-    // The device takes 0.2 ms for what a core does in a millisecond.
+    // The device takes 0.2 ms for a task that takes a core a millisecond.
     let machine = || {
         let slow = |us: f64| Speed { overhead_us: us, ..Speed::default() };
         let cpu = Cpu { speed: slow(1000.0), ..Cpu::default() };
@@ -72,7 +72,7 @@ fn a_scheduler_that_calibrates_measures_every_kind_and_the_next_run_need_not() -
     drop(rt);
     let rt = run_independent(machine())?;
     assert_eq!(rt.prediction_error().overall.unexpected, 0);
-    // Two cores and the device run 7 tasks in a millisecond, so 60 take 8.6 of them at least.
+    // Two cores and the device run 7 tasks in a millisecond, so 60 tasks take at least 8.6 ms.
     assert!(rt.clock().now_ns() <= 10_000_000, "{} ns", rt.clock().now_ns());
     Ok(())
 }

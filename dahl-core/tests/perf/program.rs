@@ -107,10 +107,10 @@ pub(crate) fn file(folder: &Path, name: &str) -> PathBuf {
 /// The name of the file of `DOUBLE`.
 pub(crate) const FILE: &str = "programs.double.toml";
 
-/// What was expected of each task on each worker as it became ready.
+/// The expected durations of each task on each worker when it became ready.
 pub(crate) type Expected = Arc<Mutex<Vec<Vec<Option<Estimate>>>>>;
 
-/// First in, first out; it writes down what is expected.
+/// A scheduler, first in, first out, that records the expected durations.
 pub(crate) struct Asking {
     tasks: Mutex<VecDeque<ReadyTask>>,
     workers: usize,
@@ -147,7 +147,7 @@ impl Scheduler for Asking {
     }
 }
 
-/// Takes what was expected so far, as nanoseconds and samples.
+/// Takes the expected durations so far, as nanoseconds and samples.
 pub(crate) fn take(expected: &Expected) -> Vec<Vec<Option<(u64, u64)>>> {
     let expected = std::mem::take(&mut *expected.lock().unwrap_or_else(PoisonError::into_inner));
     let pair = |estimate: Option<Estimate>| estimate.map(|estimate| (estimate.ns, estimate.samples));

@@ -14,7 +14,8 @@ fn store(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Changes the file of the codelet, runs two tasks, and expects that what was stored is set aside. What was warned of.
+/// Changes the file of the codelet, runs two tasks, and expects that the stored measurements are set aside. Returns the
+/// warnings.
 fn spoil(reason: &str, change: impl FnOnce(String) -> Vec<u8>) -> Result<String> {
     let folder = tempfile::tempdir().expect("a folder");
     store(folder.path())?;
@@ -38,7 +39,7 @@ fn spoil(reason: &str, change: impl FnOnce(String) -> Vec<u8>) -> Result<String>
 
 #[test]
 fn a_torn_file_is_set_aside_wherever_it_is_torn() -> Result<()> {
-    // Torn between two histories or lines, a file may still be one, of fewer words.
+    // Cut between two histories or lines, a file may still be valid, with fewer words.
     for kept in [0, 5, 30, 70, 100, 200, 250] {
         let warning = spoil("corrupt", |text| text.as_bytes()[..kept].to_vec())?;
         assert!(warning.contains("TOML parse error at line"), "{kept}: {warning}");

@@ -8,7 +8,7 @@ use dahl_core::Result;
 
 use crate::perf::program::{DOUBLE, FILE, count, file, files, run, simulated};
 
-/// Set for a process that another one has started: the folder.
+/// Set for a process that another one has started; the value is the folder.
 const FOLDER: &str = "DAHL_TEST_OF_WRITERS";
 const WRITERS: usize = 6;
 const ROUNDS: usize = 5;
@@ -24,7 +24,7 @@ fn store_rounds(folder: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-/// Expects that what every writer measured is there, and nothing else.
+/// Expects the measurements of every writer, and nothing else.
 fn expect_all(folder: &std::path::Path) -> Result<()> {
     let rt = simulated().performance_dir(folder).build()?;
     assert_eq!((count(&rt), rt.performance_warnings()), ((3 * WRITERS * ROUNDS) as u64, vec![]));

@@ -15,7 +15,7 @@ extern "C" __global__ void random_map(View<const int64_t, ANY> x, View<const int
     for (size_t i = first_index(); i < out.len(); i += grid_threads()) out.element(i) = scaled_sum(x.element(i), 7, y.element(i));
 }
 
-// Fails where it is told to add 13.
+// Fails if it is to add 13.
 extern "C" __global__ void random_scale(View<int64_t, ANY> x, int64_t add, Task task) {
     if (add == 13) {
         if (first_index() == 0) task.fail(0);

@@ -113,7 +113,7 @@ static FILL_TOTAL: Codelet = Codelet::new("fill_total", module_path!(), 7)
     }))])
     .cuda(on_cuda::FILL_TOTAL.instance(&[]));
 
-/// `out = out . contribution(x)` in f32, where the order decides about the last bits.
+/// `out = out . contribution(x)` in f32, where the order decides the last bits.
 macro_rules! reducer {
     ($codelet:ident, $name:literal, $reduction:expr, $combine:expr) => {
         static $codelet: Codelet = Codelet::new($name, module_path!(), 8)
@@ -132,7 +132,7 @@ reducer!(SUM, "sum", Reduction::Sum, |out, x| out + x);
 reducer!(MAX, "max", Reduction::Max, f32::max);
 reducer!(MIN, "min", Reduction::Min, f32::min);
 
-/// What a reduction makes of an integer.
+/// The contribution of an integer to a reduction.
 pub(crate) fn contribution(x: i64, factor: f32) -> f32 {
     (x % 1000) as f32 * factor
 }
@@ -156,8 +156,8 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
     task.submit()
 }
 
-/// Lets worker `worker` of a device measure each kernel on arrays of this shape so often that it may launch
-/// them together afterwards.
+/// Lets worker `worker` of a device measure each kernel on arrays of this shape often enough to launch them in graphs
+/// afterwards.
 #[allow(dead_code, reason = "other tests have the kernels too, and no such device")]
 pub(crate) fn measure(rt: &Runtime, worker: usize, shape: [usize; 2]) -> Result<()> {
     let (a, mut out): (M<'_>, M<'_>) = (rt.zeros(shape)?, rt.zeros(shape)?);
@@ -190,7 +190,7 @@ pub(crate) fn measure(rt: &Runtime, worker: usize, shape: [usize; 2]) -> Result<
     Ok(())
 }
 
-/// Over the first of two (`MIX`, renamed) or the second (`MAP`).
+/// In place of the first of two (`MIX`, renamed) or the second (`MAP`).
 #[track_caller]
 pub(crate) fn two_in_place(
     codelet: &'static Codelet,
@@ -265,7 +265,7 @@ pub(crate) fn reduce(reduction: Reduction, x: &M<'_>, out: &mut F<'_>, factor: f
     task.submit()
 }
 
-/// A task that has its array and is dropped instead of submitted.
+/// A task that has its array, and is dropped instead of submitted.
 pub(crate) fn abandon(x: &mut M<'_>) {
     let mut task = Task::new(&SCALE);
     task.write(x);

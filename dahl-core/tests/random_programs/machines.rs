@@ -7,8 +7,8 @@ use dahl_core::observer::{Observer, Submission};
 use dahl_core::{Cpu, Machine, ReadyTask, Scheduler, Speed, Transfer, VirtualDevice, Workers};
 use proptest::prelude::*;
 
-/// One to three devices: of any speed, near and far, with memories from none to speak of to enough for everything; some
-/// are lost at some time.
+/// One to three devices: of any speed, near and far, with memories from almost none to enough for everything; some are
+/// lost at some time.
 pub(crate) fn machine() -> impl Strategy<Value = Machine> {
     // An array of integers takes 128 bytes, a total 64.
     let memory = prop_oneof![
@@ -33,7 +33,7 @@ pub(crate) fn machine() -> impl Strategy<Value = Machine> {
     })
 }
 
-/// What became ready last runs first.
+/// A scheduler that runs the task first that became ready last.
 #[derive(Default)]
 pub(crate) struct Lifo(Mutex<Vec<ReadyTask>>);
 
@@ -51,7 +51,7 @@ impl Scheduler for Lifo {
     }
 }
 
-/// Every task on a worker that its number says, as far from its elements as may be.
+/// A scheduler that chooses a task's worker by its number, as far from its data as possible.
 #[derive(Default)]
 struct Scattered(Vec<Lifo>);
 
@@ -77,13 +77,13 @@ impl Scheduler for Scattered {
     }
 }
 
-/// One of the above, which ends the process when a program has asked for tasks unreasonably often.
+/// One of these schedulers, which ends the process when a program has asked for tasks unreasonably often.
 pub(crate) struct Bounded {
     scheduler: Box<dyn Scheduler>,
     pops: AtomicU64,
 }
 
-/// Questions for tasks, and transfers, that are more than any program takes.
+/// More requests for tasks, and more transfers, than any program needs.
 const UNREASONABLE: u64 = 1_000_000;
 
 impl Bounded {
@@ -114,7 +114,7 @@ impl Scheduler for Bounded {
     }
 }
 
-/// Counts transfers, which must end.
+/// Counts transfers, whose number must be limited.
 #[derive(Default)]
 pub(crate) struct Transfers(AtomicU64);
 

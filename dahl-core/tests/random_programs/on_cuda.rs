@@ -47,7 +47,7 @@ kernel!(SUM, "random_sum", [READ, TOTAL], 1, [argument("f32")]);
 kernel!(MAX, "random_max", [READ, TOTAL], 1, [argument("f32")]);
 kernel!(MIN, "random_min", [READ, TOTAL], 1, [argument("f32")]);
 
-/// Says itself that it failed.
+/// A kernel that reports its own failure.
 pub(crate) static SCALE: CudaKernel = CudaKernel::new("random_scale", "kernels.cu", &IMAGE)
     .takes(&[WRITTEN], &[argument("i64")])
     .task(NO_BYTES)

@@ -5,19 +5,19 @@ use dahl_core::Reduction;
 use super::kernels::{UNLUCKY, contribution};
 use super::program::{ARRAYS, Action, LEN, TOTALS, index_along};
 
-/// Consecutive contributions that share a leaf, if nothing is said.
+/// The default number of consecutive contributions that share a leaf.
 const LEAF: usize = dahl_core::LEAF_LEN.get();
 
-/// What an array holds: elements, or nothing because a task failed.
+/// The value of an array: elements, or nothing because a task failed.
 pub(crate) type Held<T> = Option<Vec<T>>;
 
-/// What all arrays hold.
+/// The values of all arrays.
 pub(crate) struct Oracle {
     pub(crate) arrays: [Held<i64>; ARRAYS],
     totals: [Total; TOTALS],
 }
 
-/// What a total holds: its old value, whether that is forgotten, and a reduction that is open.
+/// The value of a total: its old value, whether that is forgotten, and a reduction that is open.
 struct Total {
     old: Held<f32>,
     is_forgotten: bool,
@@ -63,8 +63,8 @@ impl Tree {
         }
     }
 
-    /// Each leaf in order from the identity; they fold like a binary counter, and what is left folds from the latest to
-    /// the earliest.
+    /// Each leaf is folded in order from the identity. The leaves are combined like a binary counter, and the remaining
+    /// sums from the latest to the earliest.
     fn total(&self) -> Vec<f32> {
         let mut levels: Vec<(u32, Vec<f32>)> = Vec::new();
         for leaf in &self.leaves {
@@ -100,7 +100,7 @@ impl Total {
         }
     }
 
-    /// What follows a reduction: the old value enters last, if it is not forgotten.
+    /// The end of a reduction: the old value is combined last, if it is not forgotten.
     fn close(&mut self) -> &Held<f32> {
         if let (Some(tree), Some(old)) = (self.open.take(), &mut self.old) {
             *old = if self.is_forgotten { tree.total() } else { tree.combine(old, &tree.total()) };
@@ -113,7 +113,7 @@ impl Total {
         *self = Self { old: value, leaf_len: self.leaf_len, ..Self::new() };
     }
 
-    /// Whoever looks at it finds zeros, and a reduction begins anew.
+    /// A reader finds zeros, and a new reduction begins.
     fn forget(&mut self) {
         *self = Self { is_forgotten: true, leaf_len: self.leaf_len, ..Self::new() };
     }
@@ -127,7 +127,7 @@ fn each(a: &Held<i64>, f: impl Fn(usize, i64) -> i64) -> Held<i64> {
     Some(a.as_ref()?.iter().enumerate().map(|(i, &a)| f(i, a)).collect())
 }
 
-/// The contribution of an array, the one of number `time`.
+/// Contribution number `time` of an array.
 fn contribution_of(a: &Held<i64>, time: usize) -> Held<f32> {
     Some(a.as_ref()?.iter().map(|&x| contribution(x, factor(time))).collect())
 }
@@ -157,13 +157,13 @@ impl Oracle {
         }
     }
 
-    /// What the host sees of a total: bits, so that every one counts.
+    /// The value of a total that the host reads, as bits, so that each bit is compared.
     pub(crate) fn bits_of_total(&mut self, total: usize) -> Held<u32> {
         let total = self.totals[total].close().as_ref()?;
         Some(total.iter().map(|value| value.to_bits()).collect())
     }
 
-    /// What [`Action::ReduceAnew`] gives.
+    /// The result of [`Action::ReduceAnew`].
     pub(crate) fn bits_anew(&self, reduction: Reduction, a: usize, times: usize) -> Held<u32> {
         let mut tree = Tree::new(reduction);
         for time in 0..times {
@@ -212,7 +212,7 @@ impl Oracle {
                 }
             }
             ReduceParts(reduction, a, f, _, times) => {
-                // A partition is another access, and so is its end.
+                // A partition is an access of its own, and so is its end.
                 totals[f].close();
                 for time in 0..times {
                     totals[f].contribute(reduction, contribution_of(&arrays[a], time), LEAF);
@@ -239,7 +239,7 @@ impl Oracle {
                 totals[f].set(written);
             }
             InArena(a, rounds, _) => {
-                // In each round: 2 a + 1, by way of arrays of the arena.
+                // In each round: 2 a + 1, through arrays of the arena.
                 for _ in 0..rounds {
                     arrays[a] = each(&arrays[a], |_, x| x.wrapping_mul(2).wrapping_add(1));
                 }

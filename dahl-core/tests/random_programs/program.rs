@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use dahl_core::Reduction;
 use proptest::prelude::*;
 
-/// Arrays of integers. The places of an [`Action`] are theirs, unless it is said that they are the totals'.
+/// Arrays of integers. The indices in an [`Action`] are of these, unless it names the totals.
 pub(crate) const ARRAYS: usize = 4;
 /// Arrays of f32, which reductions go to.
 pub(crate) const TOTALS: usize = 2;
@@ -32,9 +32,9 @@ pub(crate) enum Action {
     ScaleParts(usize, usize, usize),
     /// Parts of parts.
     ScaleNested(usize, usize),
-    /// Fills every part, by a different value each: the array is whole again whatever it held.
+    /// Fills every part, by a different value each: afterwards the array has a value, whatever it was before.
     FillParts(usize, usize, usize),
-    /// In every part of the first, renames over it with the second's parts.
+    /// In every part of the first, renames over it, with the second's parts as input.
     MixParts(usize, usize, usize),
     /// Maps every part of one array into the same part of another.
     MapParts(usize, usize, usize, usize),
@@ -59,7 +59,7 @@ pub(crate) enum Action {
     Invalidate(usize),
     /// Arrays of an arena, which is reset after each round; they may be forgotten.
     InArena(usize, usize, bool),
-    /// The submitting thread panics, while it holds arrays, parts, a task in the making, and a guard.
+    /// The submitting thread panics while it holds arrays, parts, a task that is not yet submitted, and a guard.
     Unwind(usize, usize, usize),
     Read(usize),
     Write(usize, i64),
@@ -80,7 +80,7 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
     // Leaves have 4 contributions: up to more than 4 leaves.
     let times = || prop_oneof![3 => 1..4_usize, 1 => 1..20_usize];
     let pair = || (array(), 1..ARRAYS).prop_map(|(a, distance)| (a, (a + distance) % ARRAYS));
-    // The output is none of the inputs, which may be the same.
+    // The output is not one of the inputs, which may be the same.
     let triple = || {
         let inputs = |(out, a, b): (usize, usize, usize)| ((out + a) % ARRAYS, (out + b) % ARRAYS, out);
         (array(), 1..ARRAYS, 1..ARRAYS).prop_map(inputs)

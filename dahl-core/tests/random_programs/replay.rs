@@ -10,7 +10,7 @@ use super::oracle::Oracle;
 use super::program::{ARRAYS, Action, COLUMNS, LEN, ROWS, TOTALS};
 use super::world::{World, bits, run, with_scheduler};
 
-/// What the arrays hold, and the totals; nothing where a task failed.
+/// The values of the arrays and of the totals; nothing where a task failed.
 pub(crate) type Contents = (Vec<Option<Vec<i64>>>, Vec<Option<Vec<u32>>>);
 
 /// A program that has run.
@@ -21,7 +21,7 @@ pub(crate) struct Stream {
     pub(crate) held: Contents,
 }
 
-/// Keeps what is submitted.
+/// Records the submitted tasks.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<TaskDesc>>);
 
@@ -31,8 +31,8 @@ impl Observer for Keeps {
     }
 }
 
-/// Whether an action submits tasks on the program's own arrays, whole, and does nothing else: what the host does between tasks,
-/// and how it cuts arrays into parts, is in no stream.
+/// Whether an action only submits tasks on the program's own whole arrays: a stream contains neither actions of the
+/// host between tasks nor partitions.
 fn is_of_tasks(action: &Action) -> bool {
     use Action::*;
     matches!(
@@ -64,7 +64,7 @@ fn contents(arrays: &[M<'_>], totals: &[F<'_>]) -> Contents {
     (held, totals.iter().map(|total| bits(total).ok()).collect())
 }
 
-/// Runs what of a program is tasks, and keeps them.
+/// Runs the actions of a program that are only tasks, and records them.
 pub(crate) fn record(program: &[Action], workers: usize, scheduler: &str) -> Result<Stream> {
     let keeps = Arc::new(Keeps::default());
     let observer: Arc<dyn Observer> = keeps.clone();
@@ -84,7 +84,7 @@ pub(crate) fn record(program: &[Action], workers: usize, scheduler: &str) -> Res
     Ok(Stream { tasks, arrays, totals, held })
 }
 
-/// Submits a stream on new arrays of another runtime: what these hold in the end.
+/// Submits a stream on new arrays of another runtime; returns their final values.
 pub(crate) fn replay(stream: &Stream, workers: usize) -> Result<Contents> {
     let rt = Runtime::builder().cpu_workers(workers).cuda_devices(0).build()?;
     let _others: M<'_> = rt.zeros([ROWS, COLUMNS])?; // so that no array has the id of the one whose place it takes

@@ -15,7 +15,7 @@ use super::machines::Bounded;
 use super::oracle::{Held, Oracle, factor};
 use super::program::{ARRAYS, Action, COLUMNS, ROWS, TOTALS};
 
-/// Two elements of an array, one to change.
+/// Two elements of an array, one mutable.
 fn pick<'a, 'm>(arrays: &'a mut [M<'m>; ARRAYS], a: usize, b: usize) -> (&'a M<'m>, &'a mut M<'m>) {
     let [first, second] = arrays.get_disjoint_mut([a, b]).expect("two arrays");
     (first, second)
@@ -30,8 +30,8 @@ pub(crate) struct World<'r> {
     pub(crate) may_lose: bool,
 }
 
-/// Panics unless the elements are those expected. If a device may be lost, an error that says so will do, since what
-/// follows from elements that were lost is lost too.
+/// Panics unless the elements are those expected. If a device may be lost, an error that says so is accepted, since
+/// results of lost elements are lost too.
 #[track_caller]
 fn assert_held<T: PartialEq + std::fmt::Debug>(seen: Result<Vec<T>>, expected: &Held<T>, may_lose: bool) {
     match (&seen, expected) {
@@ -243,7 +243,7 @@ pub(crate) fn check(program: &[Action], rt: &Runtime, may_lose: bool) -> Result<
     Ok(())
 }
 
-/// Schedulers that come with the runtime, by name, and others.
+/// The schedulers of the runtime, by name, and others.
 pub(crate) fn schedulers() -> Vec<&'static str> {
     let named = Runtime::schedulers().iter().copied();
     ["lifo", "scattered"].into_iter().chain(named).collect()
@@ -256,13 +256,13 @@ pub(crate) fn with_scheduler(builder: RuntimeBuilder, scheduler: &str) -> Runtim
     }
 }
 
-/// So many programs; of those that take long a part.
+/// The number of programs; fewer for those that take long.
 pub(crate) fn config(part: u32) -> ProptestConfig {
     let all = env::var("DAHL_RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000_u32);
     ProptestConfig { cases: (all / part).max(1), failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Whether a program forgets nothing, so that nothing is left of it.
+/// Whether a program forgets nothing, so that nothing may be left of it.
 pub(crate) fn forgets_nothing(program: &[Action]) -> bool {
     use Action::*;
     !program.iter().any(|action| matches!(action, Forget(_) | LeakParts(..) | InArena(_, _, true)))

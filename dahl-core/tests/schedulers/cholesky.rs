@@ -61,7 +61,7 @@ fn measure(rt: &Runtime) -> Result<()> {
     rt.wait()
 }
 
-/// The factorisation of `tiles`, rows of the lower triangle; priorities are longest ways, as in Chameleon and PLASMA.
+/// The factorisation of `tiles`, rows of the lower triangle; priorities are longest paths, as in Chameleon and PLASMA.
 fn factorise(tiles: &mut [Vec<V<'static, f32>>], on_device: bool) -> Result<()> {
     let count = tiles.len();
     for k in 0..count {
@@ -88,7 +88,8 @@ fn factorise(tiles: &mut [Vec<V<'static, f32>>], on_device: bool) -> Result<()> 
     Ok(())
 }
 
-/// How long the factorisation takes when durations are known, in microseconds: under a scheduler, or on the device alone.
+/// The makespan of the factorisation when durations are known, in microseconds: under a scheduler, or on the device
+/// alone.
 fn makespan_us(scheduler: Option<&str>, link_gbytes_per_s: f64) -> Result<f64> {
     let builder = Runtime::builder().cpu_workers(1).scheduler(scheduler.unwrap_or("eager")).check(false);
     let rt = builder.virtual_machine(machine(link_gbytes_per_s)).build()?;
@@ -98,7 +99,7 @@ fn makespan_us(scheduler: Option<&str>, link_gbytes_per_s: f64) -> Result<f64> {
     time_us(&rt, || factorise(&mut tiles, scheduler.is_none()))
 }
 
-/// No schedule ends sooner: all work is divided as if that could be, or the longest way runs on the device.
+/// A lower bound for every schedule: all work is divided without loss, or the longest path runs on the device.
 fn bound_us() -> f64 {
     let n = TILES as f64;
     let [potrf, trsm, syrk, gemm] = TIMES.map(|(_, us)| us);

@@ -8,7 +8,7 @@ use dahl_core::{ReadyTask, Result, Runtime, Scheduler};
 
 use crate::schedulers::graph::task;
 
-/// Hands out tasks to workers alone, in the order in which it was given them, once it has been given two.
+/// A scheduler that gives tasks to workers alone, in the order of their pushes, once two were pushed.
 struct Counting {
     lets_go_on: bool,
     pushed: Arc<AtomicUsize>,
@@ -35,7 +35,8 @@ impl Scheduler for Counting {
     }
 }
 
-/// How many tasks the scheduler is given of a chain of 200, and of one more that waits for the one worker meanwhile.
+/// The number of tasks that the scheduler is given of a chain of 200, and of one more that waits for the only worker
+/// meanwhile.
 fn pushed_of_a_chain(lets_go_on: bool) -> Result<usize> {
     let pushed = Arc::new(AtomicUsize::new(0));
     let scheduler = Counting { lets_go_on, pushed: Arc::clone(&pushed), tasks: Mutex::default() };
@@ -52,7 +53,7 @@ fn pushed_of_a_chain(lets_go_on: bool) -> Result<usize> {
 
 #[test]
 fn after_64_tasks_a_chain_makes_way_for_a_task_that_waits() -> Result<()> {
-    // The first, the other one, and the one that makes way for that.
+    // The first, the other one, and the one that is deferred for that.
     assert_eq!(pushed_of_a_chain(true)?, 3);
     assert_eq!(pushed_of_a_chain(false)?, 201);
     Ok(())

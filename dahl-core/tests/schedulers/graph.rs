@@ -127,10 +127,10 @@ pub(crate) fn plan_file() -> PathBuf {
     std::env::temp_dir().join(format!("dahl-plan-{}-{number}", std::process::id()))
 }
 
-/// Who ran what: number of the task and worker, in the order in which tasks of a worker ran.
+/// The number and worker of each task, in the order in which the tasks of a worker ran.
 pub(crate) type Placement = Vec<(u64, usize)>;
 
-/// Runs `program`; what it returns, and who ran what.
+/// Runs `program`; returns its result, and who ran what.
 pub(crate) fn recorded<R>(
     builder: RuntimeBuilder,
     program: impl FnOnce(&Runtime) -> Result<R>,
@@ -153,7 +153,7 @@ pub(crate) fn of_worker(placement: &Placement, worker: usize) -> Vec<u64> {
     placement.iter().filter(|(_, by)| *by == worker).map(|(task, _)| *task).collect()
 }
 
-/// How long `program` takes until all is done, in microseconds.
+/// The makespan of `program`, in microseconds.
 pub(crate) fn time_us(rt: &Runtime, program: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begin_ns = rt.clock().now_ns();
     program()?;

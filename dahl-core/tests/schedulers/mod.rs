@@ -9,7 +9,7 @@ mod rules;
 use dahl_core::{Result, Runtime};
 use graph::{V, join, machine, of_worker, recorded, task};
 
-/// Sums over arrays that several tasks at once make.
+/// Sums over arrays that several tasks contribute to at the same time.
 fn program(rt: &Runtime) -> Result<Vec<i64>> {
     let mut arrays: Vec<V<'_>> = (0..6).map(|i| rt.from_vec([4], vec![i; 4])).collect::<Result<_>>()?;
     for round in 0..8 {

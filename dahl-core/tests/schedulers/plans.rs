@@ -13,8 +13,8 @@ fn builder() -> RuntimeBuilder {
     Runtime::builder().cpu_workers(2).virtual_machine(machine)
 }
 
-/// Runs `program` by the plan in `text`: the tasks in the order in which they ended, with their workers, and what did not
-/// fit.
+/// Runs `program` by the plan in `text`; returns the tasks in the order in which they ended, with their workers, and
+/// the divergences.
 fn follow(
     text: &str,
     builder: RuntimeBuilder,
@@ -74,7 +74,7 @@ fn a_plan_is_followed_in_real_time() -> Result<()> {
     assert_eq!(program(&rt)?, expected);
     assert_eq!(rt.plan_divergences(), [""; 0]);
     drop(rt);
-    // Any order of the lines is gone through, though few of them can be kept.
+    // Any order of the lines is completed, though few of them can be kept.
     let mut lines: Vec<&str> = text.lines().collect();
     lines[4..].reverse();
     text = lines.join("\n");
@@ -105,7 +105,7 @@ fn a_worker_runs_its_tasks_in_the_order_of_the_lines() {
 
 #[test]
 fn an_order_that_cannot_be_kept_is_given_up() {
-    // Of the chain 0 to 3, the last are first.
+    // Of the chain 0 to 3, the last tasks are first in the plan.
     let plan = "dahl plan 1\ntask 3 step0 0\ntask 1 step0 1\ntask 2 step0 0\ntask 0 step0 1\n";
     let (placement, divergences) = follow(plan, builder(), |rt| {
         let mut x: V<'_> = rt.zeros([1])?;

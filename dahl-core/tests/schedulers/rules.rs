@@ -17,7 +17,7 @@ fn dm_divides_work_by_speed() {
     for name in ["dm", "dmda", "dmdas", "heft"] {
         let machine = machine(&[100.0], &[("gpu", &[20.0])], 0.0);
         let builder = Runtime::builder().cpu_workers(1).scheduler(name).virtual_machine(machine);
-        // Each measures one; then the device takes 9 by the time that the CPU worker could have ended a second one.
+        // Each measures one; then the device runs 9 in the time in which the CPU worker could have run a second one.
         let (time_us, placement) = recorded(builder, |rt| time_us(rt, || independent(rt, 12)));
         assert_eq!(time_us, 200.0, "{name}");
         assert_eq!(of_worker(&placement, 0).len(), 2, "{name}");
@@ -44,7 +44,7 @@ fn dmda_counts_transfers_and_dm_does_not() -> Result<()> {
         let before = rt.worker_uses();
         let time_us = time_us(&rt, || task(0, &mut x).submit())?;
         let on_device = rt.worker_uses()[1].tasks - before[1].tasks == 1;
-        // Its elements are on the device now, or on the host: there the next task stays.
+        // Its data is on the device now, or on the host: the next task stays there.
         let again_us = crate::schedulers::graph::time_us(&rt, || task(0, &mut x).submit())?;
         Ok((on_device, time_us, again_us))
     };
@@ -57,8 +57,8 @@ fn dmda_counts_transfers_and_dm_does_not() -> Result<()> {
 
 #[test]
 fn dmda_counts_one_transfer_for_tasks_that_share_an_array() -> Result<()> {
-    // What ten tasks read is transferred once, in 150 us. The first of them is better off on the host. The second is
-    // worth the transfer, and then the others follow, but for one more when the host is free again.
+    // The input of ten tasks is transferred once, in 150 us. The first task ends earlier on the host. The second is
+    // worth the transfer, and then the others follow, except for one more when the host is free again.
     let mut machine = machine(&[100.0; 11], &[("gpu", &[10.0; 11])], 0.0);
     machine.devices[0].link_gbytes_per_s = 1.0;
     let rt = Runtime::builder().cpu_workers(1).scheduler("dmda").virtual_machine(machine).build()?;
@@ -133,7 +133,7 @@ fn heft_runs_the_longest_way_first() {
         rt.wait()
     });
     let ran: Vec<u64> = placement.iter().map(|(task, _)| *task).collect();
-    // Of the tasks 1, 2 to 3, 4, 5 to 7: those before three, two, two, one, .. others.
+    // Of the chains 1, 2 to 3, 4, 5 to 7, tasks with the longest rest of a chain come first: three, two, two, one, ..
     assert_eq!(ran, [5, 2, 6, 1, 3, 4, 7]);
 }
 
@@ -164,8 +164,8 @@ const EDGES: [(usize, usize); 15] = [
 
 #[test]
 fn heft_schedules_the_graph_of_its_paper() -> Result<()> {
-    // Without its transfers, since links here serve one transfer at a time. The expected end is that of the algorithm as
-    // the paper has it, computed by hand.
+    // Without its transfers, since links here serve one transfer at a time. The expected end is that of the paper's
+    // algorithm, computed by hand.
     let machine = machine(&TIMES[0], &[("p2", &TIMES[1]), ("p3", &TIMES[2])], 0.0);
     let rt = Runtime::builder().cpu_workers(1).scheduler("heft").virtual_machine(machine).build()?;
     let mut arrays: Vec<V<'_>> = (0..10).map(|_| rt.zeros([1])).collect::<Result<_>>()?;
@@ -225,7 +225,7 @@ fn lws_leaves_tasks_where_their_arrays_were_written() {
 #[test]
 fn lws_takes_from_its_own_memory_node_first() {
     // Tasks 7 to 9 go to worker 2, the device, and 10 and 11 to worker 1. Worker 0, which has none, begins with one of
-    // worker 1's, though those of worker 2 came first.
+    // worker 1's, though those of worker 2 became ready first.
     let machine = machine(&[10.0], &[("gpu", &[10.0])], 0.0);
     let builder = Runtime::builder().cpu_workers(2).scheduler("lws").virtual_machine(machine);
     let (first, placement) = recorded(builder, |rt| {

@@ -39,7 +39,7 @@ fn now_us(rt: &Runtime) -> f64 {
     rt.clock().now_ns() as f64 / 1e3
 }
 
-/// What went over links: from, to, begin and end in microseconds.
+/// The transfers over links: from, to, begin and end in microseconds.
 #[derive(Default)]
 struct Log(Mutex<Vec<(usize, usize, f64, f64)>>);
 
@@ -62,7 +62,7 @@ fn array(rt: &Runtime) -> Result<V<'static>> {
     rt.zeros([LEN])
 }
 
-/// How long one call takes on a CPU worker of this speed.
+/// The duration of one call on a CPU worker of this speed.
 fn duration_ns(speed: Speed, call: impl Fn(&mut V<'_>, &mut V<'_>) -> Result<()>) -> Result<u64> {
     let machine = Machine { cpu: Cpu { speed, ..Cpu::default() }, ..Machine::default() };
     let rt = Runtime::builder().cpu_workers(1).virtual_machine(machine).build()?;
@@ -115,7 +115,7 @@ fn independent_tasks_run_side_by_side_and_dependent_ones_do_not() -> Result<()> 
         }
         rt.wait()?;
         assert_eq!(now_us(&rt), 10.0);
-        // Both after `z`, and side by side.
+        // Both run after `z`, at the same time.
         step(z, None)?;
         join(z, x, None)?;
         join(z, y, None)?;
@@ -153,8 +153,8 @@ fn a_device_takes_what_its_link_brings() -> Result<()> {
     let mut arrays: Vec<_> = (0..60).map(|_| array(&rt)).collect::<Result<_>>()?;
     arrays.iter_mut().try_for_each(|x| step(x, None))?;
     rt.wait()?;
-    // Task k of the device ends at 11 k + 1, since its link is busy all the time, and its task k + 2 is taken then. At
-    // 199 us, the CPU having taken 40 of them, the device takes the last one ahead: it is its 20th.
+    // Task k of the device ends at 11 k + 1, since its link is always busy, and its task k + 2 is taken then. At 199
+    // us, when the CPU has taken 40 of them, the device prefetches for the last one: it is its 20th.
     assert_eq!(now_us(&rt), 221.0);
     let tasks: Vec<_> = rt.worker_uses().iter().map(|worker| worker.tasks).collect();
     assert_eq!(tasks, [40, 20]);
@@ -168,7 +168,7 @@ fn a_transfer_overlaps_the_task_before_it() -> Result<()> {
     let mut arrays = [array(&rt)?, array(&rt)?, array(&rt)?];
     arrays.iter_mut().try_for_each(|x| step(x, 1))?;
     rt.wait()?;
-    // Two at once, one after the other on the link; the third when a task has ended.
+    // Two are prefetched, one after the other on the link; the third when a task has ended.
     assert_eq!(log.take(), [(0, 1, 0.0, 11.0), (0, 1, 11.0, 22.0), (0, 1, 31.0, 42.0)]);
     assert_eq!(now_us(&rt), 11.0 + 3.0 * 20.0);
     Ok(())
@@ -190,7 +190,7 @@ fn a_link_is_serial_each_way_and_two_ways_at_once() -> Result<()> {
     assert_eq!(log.take(), [(1, 0, 20.0, 31.0), (0, 1, 20.0, 31.0), (1, 0, 40.0, 51.0)]);
     assert_eq!(now_us(&rt), 60.0);
 
-    // Two at once one way: one after the other.
+    // Two transfers in one direction run one after the other.
     fill(&mut x, 1, 2)?;
     join(&x, &mut y, 2)?;
     rt.wait()?;
@@ -199,7 +199,7 @@ fn a_link_is_serial_each_way_and_two_ways_at_once() -> Result<()> {
     join(&x, &mut a, 0)?;
     join(&y, &mut b, 1)?;
     rt.wait()?;
-    // Also `a`, which the first needs.
+    // Also `a`, which the first task needs.
     assert_eq!(log.take(), [(1, 0, 100.0, 111.0), (1, 0, 111.0, 122.0), (1, 0, 122.0, 133.0)]);
     assert_eq!(now_us(&rt), 134.0);
     Ok(())
@@ -286,7 +286,7 @@ fn workers_report_tasks_time_and_energy() -> Result<()> {
     Ok(())
 }
 
-/// Transfers, values, and the time, of a graph with many ways to run.
+/// The transfers, values, and the time of a graph with many possible schedules.
 type Run = (Vec<(usize, usize, f64, f64)>, Vec<Vec<i64>>, u64);
 
 fn tangle(scheduler: &str) -> Result<Run> {
@@ -429,7 +429,7 @@ fn what_a_device_has_no_kernel_for_runs_elsewhere() -> Result<()> {
 #[test]
 fn what_is_written_back_frees_its_room_when_it_is_there() -> Result<()> {
     let log = Arc::new(Log::default());
-    // A block has whole lines: 1,024 bytes. There is room for one.
+    // A block has whole lines: 1,024 bytes. The memory holds one.
     let small = device("gpu", 20.0).memory_mb(1024.0 / f64::from(1 << 20));
     let rt = cpu(1, 1.0).virtual_device(small).observer(log.clone()).build()?;
     let (mut x, mut y) = (array(&rt)?, array(&rt)?);

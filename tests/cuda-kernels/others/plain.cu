@@ -1,4 +1,4 @@
-// Kernels on plain pointers, as programs other than dahl have them: for the tests of the fake driver.
+// Kernels on plain pointers, as in programs other than dahl, for the tests of the fake driver.
 #include "dahl.cuh"
 
 using namespace dahl;
@@ -13,7 +13,7 @@ extern "C" __global__ void plain_copy(const float *from, float *to, size_t n) {
     for (size_t i = first_index(); i < n; i += grid_threads()) to[i] = from[i];
 }
 
-// Writes where it is told to, whatever is there.
+// Writes to any index, even out of bounds.
 extern "C" __global__ void plain_stray(float *y, size_t index) {
     if (first_index() == 0) y[index] = 1;
 }

@@ -1,6 +1,6 @@
-// Kernels by the names that they have in a module, with what a driver has to know to launch them: the table of a library.
+// The table of a library of kernels: their names in a module, and the data that a driver needs to launch them.
 //
-// Included first, it adds each entry point that dahl-build writes.
+// If this is included first, each entry point that dahl-build writes is added to the table.
 #pragma once
 
 #define DAHL_ON_CPU_ENTRY(name, ...) static const dahl::on_cpu::Registered<__VA_ARGS__> name##_registered(#name);
@@ -28,7 +28,7 @@ struct Entry {
     size_t count;
 };
 
-// What a library of kernels has. Its functions are about the calling thread.
+// A library of kernels. Its functions concern the calling thread.
 struct Library {
     const std::vector<Entry> *entries;
     const char *(*failure)();
@@ -57,7 +57,7 @@ template <> struct Described<Task> {
 };
 
 template <class... P> struct ParametersOf {
-    // One more, since there are kernels of none.
+    // One more, since some kernels have no parameters.
     static constexpr Parameter all[sizeof...(P) + 1] = {Described<P>::parameter..., {}};
 };
 

@@ -14,13 +14,13 @@ pub(crate) type Entry = unsafe extern "C" fn(*const u32, *const u32, usize, *mut
 /// Threads forwards, backwards, and in an order drawn from the seed 2.
 const SCHEDULES: [u64; 3] = [0, 1, 2];
 
-/// What scratch memory holds first: NaN in every type.
+/// The initial content of scratch memory: NaN in every type.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Runs the kernel on the views that are left.
 ///
 /// # Panics
-/// With what went wrong: the task fails.
+/// With the error of the kernel: the task fails.
 pub(crate) fn run(instance: &CudaInstance, entries: &[(&str, Entry)], views: &mut Views<'_>) {
     let (operands, arguments) = views.take_raw_operands();
     let before: Vec<Vec<u8>> = operands.iter().map(content).collect();
@@ -64,9 +64,9 @@ fn launch(instance: &CudaInstance, entries: &[(&str, Entry)], operands: &[RawOpe
         let (_, entry) = entry.unwrap_or_else(|| panic!("there is no entry point {}", launch.entry));
         let (grid, block) = (launch.grid.as_ptr(), launch.block.as_ptr());
         // SAFETY:
-        // - the parameters are those that the table says, which `dahl-build` read from the kernel, in their layout.
-        // - the views span memory that is the task's, exclusively where the kernel writes; scratch memory and failure are
-        //   this function's. The kernel stays within the views' extents: they are checked.
+        // - the parameters are those in the table, which `dahl-build` read from the kernel, in their layout.
+        // - the views span memory that is the task's, exclusively where the kernel writes; scratch memory and failure
+        //   are this function's. The kernel stays within the views' extents: they are checked.
         unsafe { entry(grid, block, launch.shared_bytes as usize, pointers.as_mut_ptr()) };
         // SAFETY: the function only returns a pointer.
         let what = unsafe { dahl_on_cpu_failure() };
@@ -110,7 +110,7 @@ fn content(operand: &RawOperand) -> Vec<u8> {
     places(operand).flat_map(element).copied().collect()
 }
 
-/// Puts `bytes` back.
+/// Writes `bytes` back.
 fn restore(operand: &RawOperand, bytes: &[u8]) {
     let size = size_bytes(operand);
     for (place, element) in places(operand).zip(bytes.chunks_exact(size)) {

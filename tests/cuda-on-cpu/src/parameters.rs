@@ -5,16 +5,16 @@ use std::ffi::c_void;
 use dahl::cuda::CudaInstance;
 use dahl::testing::RawOperand;
 
-/// Room for one parameter, aligned for any.
+/// Memory for one parameter, aligned for any type.
 type Words = Vec<u64>;
 
 /// The most axes of a view of any rank.
 const MAX_RANK: usize = 8;
 
-/// What past the rank of a view must not matter.
+/// The value beyond the rank of a view, which must not matter.
 const UNUSED: u64 = 0x5A5A_5A5A;
 
-/// What `cuLaunchKernel` gets: a pointer to each parameter.
+/// The parameters of `cuLaunchKernel`: a pointer to each.
 pub(crate) struct Parameters {
     words: Vec<Words>,
 }
@@ -33,12 +33,12 @@ impl Parameters {
         Self { words }
     }
 
-    /// Adds a `Scratch`, or, with where the kernel says that it failed, a `Task`.
+    /// Adds a `Scratch`, or, if there is a place where the kernel reports failure, a `Task`.
     pub(crate) fn push_scratch(&mut self, memory: *mut u64, failure: Option<*mut u64>) {
         self.words.push([memory].into_iter().chain(failure).map(|pointer| pointer as u64).collect());
     }
 
-    /// A pointer to each.
+    /// A pointer to each parameter.
     pub(crate) fn pointers(&mut self) -> Vec<*mut c_void> {
         self.words.iter_mut().map(|words| words.as_mut_ptr().cast()).collect()
     }

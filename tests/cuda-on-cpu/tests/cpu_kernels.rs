@@ -8,7 +8,8 @@ use dahl::prelude::*;
 use dahl::testing::submit_to;
 use dahl::{bf16, f16};
 
-/// Runs a task by the codelet's own kernel and by the one in CUDA, on outputs of one beginning, and compares the bits.
+/// Runs a task by the codelet's own kernel and by its CUDA kernel, on outputs with the same initial values, and
+/// compares the bits.
 macro_rules! assert_same {
     ($kernel:literal $types:expr, $out:ident: $begin:expr, $task:expr) => {{
         let types: &[&str] = &$types;
@@ -22,7 +23,7 @@ macro_rules! assert_same {
     }};
 }
 
-/// The bytes of elements, all NaN being one.
+/// The bytes of elements, with all NaN made equal.
 fn bits<T: Element>(elements: &[T]) -> Vec<Vec<u8>> {
     #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
     let bits =
@@ -34,7 +35,7 @@ fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(1).build().unwrap()
 }
 
-/// Small numbers, of which sums and products are exact: as floats, powers of two.
+/// Small numbers, whose sums and products are exact: as floats, powers of two.
 fn small<T: CastFrom, const N: usize>(rt: &Runtime, shape: [usize; N]) -> Array<'static, T, N> {
     let len = shape.iter().product();
     rt.from_vec(shape, (0..len).map(|i| T::cast_from((7 * i + 3) % 11)).collect()).unwrap()
@@ -95,7 +96,7 @@ fn elements_that_are_integers() {
     integers::<i64>();
 }
 
-/// One label type beside the one that the numerics are tested with.
+/// One more label type than in the tests of numerics.
 fn labels_of<L: CastFrom + ops::Label, T: Real>() {
     let rt = runtime();
     let labels = rt.from_vec([4], [3, 0, 2, 3].map(|class| cast_label::<L>(class)).to_vec()).unwrap();
@@ -129,7 +130,7 @@ fn converts<T: CastTo<U>, U: Element>(values: &[T]) {
     assert_same!("cast" [T::NAME, U::NAME], out: rt.zeros::<U, 1>([values.len()]).unwrap(), ops::codelets::Cast::task(&input, &mut out));
 }
 
-/// Numbers at the edges of all types, and between.
+/// Numbers at and between the limits of all types.
 const EDGES: [f64; 31] = [
     0.0,
     -0.0,

@@ -5,7 +5,7 @@ use dahl::ops;
 use dahl::prelude::*;
 use dahl::testing::submit_to;
 
-/// What is wrong with a kernel that is to copy `len` numbers.
+/// The failure of a kernel that is to copy `len` numbers.
 fn failure_of_copy(name: &str, len: usize) -> String {
     let rt = Runtime::builder().cpu_workers(1).build().unwrap();
     let numbers: Vec<f32> = (0..len).map(|i| i as f32 + 1.0).collect();

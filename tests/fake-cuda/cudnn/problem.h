@@ -1,6 +1,7 @@
-// A convolution as its descriptors say it: whether cuDNN has it, by which algorithms, and what comes out.
+// A convolution as described by its descriptors: whether cuDNN supports it, by which algorithms, and its result.
 //
-// The heuristics name first what dahl must not take: transforms, algorithms that differ from run to run, TF32, large workspaces.
+// The heuristics list first what dahl must not use: transforms, algorithms that differ from run to run, TF32, large
+// workspaces.
 #pragma once
 
 #include <stdint.h>
@@ -58,15 +59,15 @@ struct Addresses {
     uint64_t x, w, y;
 };
 
-// The arrays in the order of their names, whichever is computed.
+// The arrays by their names in cuDNN, in each direction.
 struct Problem {
     Direction direction;
     Tensor x, w, y;
     Convolution by;
 
-    // What is wrong with it: a status.
+    // A status that tells what is wrong with it.
     int check() const;
-    // The algorithms for it, the ones that should take the least time first.
+    // The algorithms for it, those that should take the least time first.
     std::vector<Advice> algorithms() const;
     void compute(const Addresses &at, double alpha, double beta) const;
 };
@@ -81,7 +82,8 @@ inline Element element_of(int type) {
     }
 }
 
-// Which types go together: FLOAT_CONFIG, DOUBLE_CONFIG, TRUE_HALF_CONFIG, PSEUDO_HALF_CONFIG, PSEUDO_BFLOAT16_CONFIG.
+// Supported combinations of types: FLOAT_CONFIG, DOUBLE_CONFIG, TRUE_HALF_CONFIG, PSEUDO_HALF_CONFIG,
+// PSEUDO_BFLOAT16_CONFIG.
 inline bool has_types(Element element, Element compute) {
     return compute == element ? element != Element::BF16 : compute == Element::F32 && (element == Element::F16 || element == Element::BF16);
 }
@@ -130,7 +132,7 @@ inline std::vector<Advice> Problem::algorithms() const {
 
 // A sum of products in the compute type.
 inline double added(Element compute, double sum, double left, double right) {
-    // Of f32 and narrower the product is exact in f64.
+    // For f32 and narrower types the product is exact in f64.
     double next = sum + left * right;
     if (compute == Element::F16) return dahl::widen(dahl::narrow<dahl::f16>(float(next)));
     return compute == Element::F64 ? next : double(float(next));
@@ -142,14 +144,14 @@ inline void Problem::compute(const Addresses &at, double alpha, double beta) con
     auto put = [&](const Tensor &to, uint64_t place, double sum) {
         store(to.element, place, alpha * sum + (beta == 0 ? 0 : beta * load(to.element, place)));
     };
-    // Of filters that are flipped, the tap that is meant.
+    // The tap after the flip of filters.
     auto tap = [&](int axis, int64_t i) { return by.mode == CONVOLUTION ? w.extents[axis + 2] - 1 - i : i; };
     // Calls `use(row, col)` where position and tap lead into the image.
     auto from = [&](int64_t r, int64_t c, int64_t j, int64_t k, auto use) {
         int64_t row = r * by.stride[0] + j * by.dilation[0] - by.padding[0], col = c * by.stride[1] + k * by.dilation[1] - by.padding[1];
         if (row >= 0 && row < x.extents[2] && col >= 0 && col < x.extents[3]) use(row, col);
     };
-    // All terms that there are, in order; each belongs to one element of each array.
+    // All terms, in order; each belongs to one element of each array.
     std::vector<double> sums(direction == Forward ? y.len() : direction == BackwardData ? x.len() : w.len(), 0);
     auto index = [](const Tensor &of, int64_t a, int64_t b, int64_t c, int64_t d) {
         return size_t(((a * of.extents[1] + b) * of.extents[2] + c) * of.extents[3] + d);

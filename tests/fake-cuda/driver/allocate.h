@@ -1,10 +1,11 @@
-// Making and freeing memory, in and outside of streams.
+// Allocating and freeing memory, inside and outside of streams.
 #pragma once
 
 #include "stream.h"
 
-// The allocation that has all of `bytes` from `address` on, in use. Otherwise says what is wrong, of `what`, and returns null.
+// The allocation in use that contains all of `bytes` from `address` on. If there is none, reports an error about
+// `what`, and returns null.
 AllocationRef in_use(uint64_t address, size_t bytes, const std::string &what);
 
-// Work that frees what `allocation` is.
+// Work that frees an allocation.
 Work freeing(const AllocationRef &allocation);

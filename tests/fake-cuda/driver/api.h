@@ -25,7 +25,8 @@ using CUoccupancyB2DSize = size_t (*)(int block_size);
 
 #define CUDA_VERSION 13000
 
-// Streams that are not made: everything else with it in order; the same for each thread of the host.
+// Handles of streams that exist without being created: the legacy default stream, ordered with all others; and one for
+// each thread of the host.
 #define CU_STREAM_LEGACY (reinterpret_cast<CUstream>(1))
 #define CU_STREAM_PER_THREAD (reinterpret_cast<CUstream>(2))
 

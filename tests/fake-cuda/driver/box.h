@@ -1,4 +1,4 @@
-// The bytes that an operation touches: a box of rows with strides, as a view of an array has them; and sets of bytes.
+// The bytes that an operation accesses: a box of rows with strides, as in a view of an array; and sets of bytes.
 #pragma once
 
 #include <stddef.h>
@@ -7,12 +7,13 @@
 #include <map>
 #include <vector>
 
-// From `start` up to `end`.
+// The range `start..end`.
 struct Interval {
     uint64_t start, end;
 };
 
-// Runs of `run` bytes; `counts[i]` of what is inside, `strides[i]` bytes apart. Strides grow, and are positive.
+// Runs of `run` bytes, nested in dimensions of `counts[i]` items that are `strides[i]` bytes apart. Strides grow, and
+// are positive.
 struct Box {
     uint64_t start = 0;
     uint64_t run = 0;
@@ -26,7 +27,7 @@ struct Box {
     bool is_contiguous() const { return counts.empty(); }
     Interval hull() const;
     uint64_t intervals() const;
-    // All of them, in order; the hull if there are more than `LIMIT`.
+    // All intervals, in order; the hull if there are more than `LIMIT`.
     std::vector<Interval> each() const;
     bool overlaps(const Box &other) const;
 
@@ -42,6 +43,6 @@ class Bytes {
     void remove(Interval interval);
     // The first byte of an interval that is not in the set; its end if all are.
     uint64_t first_missing(Interval interval) const;
-    // What of an interval is in the set.
+    // The parts of an interval that are in the set.
     std::vector<Interval> within(Interval interval) const;
 };

@@ -1,4 +1,4 @@
-// Vector clocks (Fidge 1988, Mattern 1989): which operations come before which, whatever order they run in.
+// Vector clocks (Fidge 1988, Mattern 1989): which operations happen before which, in whatever order they run.
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-// How many operations of each stream, by its number, have happened.
+// The number of operations of each stream that have happened.
 class VectorClock {
     std::vector<uint64_t> counts;
 

@@ -18,7 +18,7 @@ struct Pool {
     Pool(int device, bool is_default) : device(device), is_default(is_default) {}
 };
 
-// What a wait of the host does to all of them.
+// The effect of a wait of the host on all pools.
 void trim_pools();
 
 struct Context {
@@ -39,11 +39,11 @@ struct Device {
     unsigned retained = 0, primary_flags = 0;
     bool lost = false;
     Pool *default_pool = nullptr, *pool = nullptr;
-    // Memory that operations free which have not run.
+    // Memory that is to be freed by operations which have not run.
     std::vector<std::pair<AllocationRef, std::shared_ptr<Operation>>> frees;
 };
 
-// Ends all of its work and gives its memory back.
+// Ends all of its work and frees its memory.
 void destroy(Context *context);
-// Of the calling thread; null if there is none.
+// The calling thread's context; null if there is none.
 Context *current_context();

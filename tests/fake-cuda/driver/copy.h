@@ -22,5 +22,5 @@ struct Extent {
 
 // The work of a copy, or an error.
 CUresult copy_work(Work &work, End to, End from, Extent extent);
-// How a CUDA_MEMCPY3D says it.
+// The same, described by a CUDA_MEMCPY3D.
 CUresult copy_work(Work &work, const CUDA_MEMCPY3D &copy);

@@ -1,4 +1,4 @@
-// The state of the library, how a call enters it, and what it finds.
+// The state of the library, how calls enter it, and how it reports findings.
 #pragma once
 
 #include <condition_variable>
@@ -46,20 +46,20 @@ struct Driver {
     }
 };
 
-// There is one, until `fake_cuda_reset`.
+// The only driver, until `fake_cuda_reset`.
 Driver &driver();
-// Held by whoever looks at it.
+// Must be held to access the driver.
 std::mutex &driver_mutex();
-// The calling thread's, while it is in a call.
+// The calling thread's lock, while it is in a call.
 std::unique_lock<std::mutex> &driver_lock();
 bool has_driver_lock();
 
-// Says what is wrong, and returns `error`, unless findings are only reported.
+// Reports a finding, and returns `error`, unless findings are only reported.
 CUresult found(const std::string &what, CUresult error);
-// The same of what is certainly an error on a device too: never ignored.
+// The same for errors that a device would certainly report too: always returned.
 CUresult found_error(const std::string &what, CUresult error);
 
-// Enters the library: nothing if the call may go on.
+// Enters the library; `refused` tells whether the call may go on.
 class Call {
     std::unique_lock<std::mutex> lock;
 
@@ -73,7 +73,7 @@ class Call {
     Call(const Call &) = delete;
 };
 
-// `body` as a call that needs a context, which it gets.
+// Calls `body` with the context that it needs.
 template <class F> CUresult in_context(Kind kind, F body) {
     Call call(kind, Call::AContext);
     return call.refused ? call.refused : body(*call.context);

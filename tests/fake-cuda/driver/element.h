@@ -38,7 +38,8 @@ inline void store(Element element, uint64_t at, double value) {
     }
 }
 
-// As TF32 has it: 10 bits of fraction. A device rounds; that some are lost is what shows.
+// A number as TF32, with 10 bits of fraction. A device rounds; here bits are cut off, which is enough to show their
+// loss.
 inline double without_tail(double value) {
     float narrow = float(value);
     uint32_t bits;

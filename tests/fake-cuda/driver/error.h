@@ -1,4 +1,4 @@
-// The errors of the driver API: number, name, and what NVIDIA's driver says of it.
+// The errors of the driver API: number, name, and description in NVIDIA's driver.
 #pragma once
 
 #define CUDA_ERRORS(E)                                                                                                  \

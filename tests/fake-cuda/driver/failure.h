@@ -7,7 +7,7 @@
 
 #include "api.h"
 
-// Of calls; `Fault` is of kernels that run, and `Lost` of any call.
+// Kinds of calls; `Fault` counts kernels that run, and `Lost` any call.
 enum class Kind { Any, Init, Device, Context, Module, Alloc, HostAlloc, Free, Copy, Set, Launch, Stream, Event, Wait, Query, Graph, Library, Fault, Lost };
 
 class Failures {
@@ -22,10 +22,10 @@ class Failures {
     std::map<Kind, uint64_t> counts;
 
   public:
-    // `KIND[@DEVICE]:N[-M][=ERROR]`, with commas between. Says on stderr what it does not understand.
+    // `KIND[@DEVICE]:N[-M][=ERROR]`, separated by commas. Prints words that it does not understand to stderr.
     explicit Failures(const std::string &text = "");
-    // Counts one of this kind; its error if it is to fail.
+    // Counts a call of this kind; returns its error if it is to fail.
     CUresult next(Kind kind, int device);
-    // How many there were of each kind: "launch 5", a line each.
+    // The number of calls of each kind: "launch 5", a line each.
     std::string calls() const;
 };

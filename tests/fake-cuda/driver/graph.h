@@ -1,4 +1,4 @@
-// Graphs of work: captured from streams or built node by node, made executable, launched.
+// Graphs of work: captured from streams or built node by node, instantiated, launched.
 #pragma once
 
 #include "launch.h"
@@ -16,7 +16,7 @@ struct Graph {
     bool has(const Node *node) const;
 };
 
-// A copy of a graph, whose nodes can be found by those of the original.
+// A copy of a graph, whose nodes can be found by the nodes of the original.
 struct GraphExec {
     Graph graph;
     std::map<const Node *, Node *> of; // the originals, which may be gone
@@ -24,9 +24,10 @@ struct GraphExec {
 
 // Adds work to the graph that a stream captures.
 CUresult capture(Stream &stream, Work work);
-// A wait between streams of which one captures, or for an event that was captured.
+// A wait between streams of which one is capturing, or for an event that was captured.
 CUresult capture_wait(Stream &stream, Event &event);
-// A call that no stream may be asked while it captures: the capture is lost.
+// A call that is not permitted on a stream that is capturing: the capture is invalidated.
 CUresult refuse_in_capture(Stream &stream);
-// A call that waits or allocates, and so may not be made while a stream captures, unless the thread said that it may.
+// A call that waits or allocates, which is not permitted while a stream is capturing, unless the thread has permitted
+// it.
 CUresult refuse_unsafe();

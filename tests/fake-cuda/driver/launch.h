@@ -4,7 +4,7 @@
 #include "module.h"
 #include "stream.h"
 
-// A launch with its parameters, as a call or a node of a graph gave them.
+// A launch with its parameters, from a call or a node of a graph.
 struct Launch {
     Function *function;
     unsigned grid[3], block[3];
@@ -12,15 +12,15 @@ struct Launch {
     std::vector<std::vector<uint64_t>> parameters; // in words
     Context *context;
 
-    // Why no device takes it.
+    // The error if no device could launch it.
     CUresult check() const;
-    // What it touches, and what is wrong with it, which is found when it runs.
+    // Its accesses to memory, and its fault, if any, which occurs when it runs.
     std::vector<Access> accesses(std::string &fault) const;
     CUresult run();
 
-    // The one that runs on this thread.
+    // The launch that runs on this thread.
     static Launch *&running();
-    // Stops it, from the handler of a bad address.
+    // Ends it with a fault, from the handler of a bad address.
     void fault(uint64_t address);
 };
 
@@ -28,7 +28,7 @@ struct Launch {
 CUresult read_parameters(Launch &launch, void **parameters, void **extra);
 CUresult launch_work(Work &work, std::shared_ptr<Launch> launch);
 
-// What work reads has to be there, ..
+// Checks that all memory that work reads was initialised.
 CUresult check_content(const std::vector<Access> &accesses, const std::string &label);
-// .. and what it writes is there from now on.
+// Marks memory that work writes as initialised.
 void note_written(const std::vector<Access> &accesses);

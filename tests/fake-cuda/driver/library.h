@@ -1,4 +1,5 @@
-// What the fakes of CUDA's other libraries are lent: their work in a stream is held to the same rules as a kernel's.
+// The interface for the fakes of CUDA's other libraries: their work in a stream is checked by the same rules as a
+// kernel.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ struct LibraryWork {
     std::function<void()> run; // with the memory open
 };
 
-// Counts a call, of the kind `library`: the number with which it is to fail, or 0; CUDA's own where a context is of no use.
+// Counts a call of the kind `library`. Returns the status with which it is to fail, or 0; or a CUDA error if the
+// context is not usable.
 API fake_cuda_library_call();
-// Puts work into a stream.
+// Submits work to a stream.
 API fake_cuda_library_work(CUstream stream, const LibraryWork *work);

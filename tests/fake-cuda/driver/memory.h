@@ -1,7 +1,8 @@
-// Memory of devices, and memory of the host that devices see.
+// Memory of devices, and memory of the host that devices can access.
 //
-// The addresses of a device are of a range of its own, which nobody may read or write but work that names the allocation, and
-// only while it runs: anything else stops with a message. New memory is all ones, NaN in every type of float.
+// The addresses of each device are in a range of its own, which is accessible only to work that names the allocation,
+// and only while it runs: any other access ends the process with a message. New memory is all ones, NaN in every type
+// of float.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 
 enum class Place { Device, Pinned, Registered, Managed };
 
-// An earlier access to an allocation, against which later ones are held.
+// An earlier access to an allocation, with which later ones are compared.
 struct Past {
     Access access;
     std::shared_ptr<Operation> operation;
@@ -50,28 +51,28 @@ class Memory {
     explicit Memory(int devices);
     ~Memory();
 
-    // Memory of a device; nothing if it has not as much.
+    // Allocates memory of a device; null if it has not as much.
     AllocationRef allocate(int device, size_t bytes, Pool *pool, Context *context);
     AllocationRef allocate_host(size_t bytes, Place place, int device, Context *context);
     AllocationRef register_host(void *start, size_t bytes, int device, Context *context);
-    // Gives the pages back. What is known of it stays, for messages.
+    // Frees the pages. The record of the allocation stays, for messages.
     void release(const AllocationRef &allocation);
-    // It no longer counts as used, though its pages may stay for work that is before.
+    // The allocation no longer counts as used, though its pages may stay for earlier work.
     void uncount(Allocation &allocation);
     size_t used_bytes(int device) const { return used[size_t(device)]; }
     void release_all(Context *context);
 
-    // The allocation that has this address, also one that was freed; nothing if there is none.
+    // The allocation that contains this address, even if it was freed; null if there is none.
     AllocationRef find(uint64_t address) const;
-    // What an address is, for messages.
+    // A description of an address, for messages.
     std::string about(uint64_t address) const;
     std::string left() const;
 };
 
-// Whether an address is one of a device's, allocated or not.
+// Whether an address is in the range of a device, allocated or not.
 bool is_device_address(uint64_t address);
 
-// Lets memory be read and written as long as it lives.
+// Makes memory accessible as long as this object lives.
 class Opened {
     std::vector<AllocationRef> allocations;
 
@@ -81,5 +82,5 @@ class Opened {
     Opened(const Opened &) = delete;
 };
 
-// The first allocation that has been written past its end; nothing if all are well.
+// The first allocation that was written past its end; null if there is none.
 AllocationRef overwritten(const std::vector<Access> &accesses);

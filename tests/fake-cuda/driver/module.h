@@ -1,4 +1,5 @@
-// Modules: images of device code, of which this library knows only the names of kernels. They are found among those that g++ compiled.
+// Modules: images of device code, in which this library reads only the names of kernels. It looks them up among those
+// that g++ compiled.
 #pragma once
 
 #include <map>

@@ -1,8 +1,9 @@
-// When work runs, and in which order: any that streams and events allow, as the seed says.
+// When work runs, and in which order: any that streams and events permit, drawn by the seed.
 //
-// Seed 0 runs each operation as soon as it is submitted, in that order. Seed 1 runs it as late as possible: when the host
-// waits for it, and only what it comes after. Any other runs at any moment any that may. All runs on one thread of the
-// library's own, which by default takes turns with the host's, so that one thread of a host finds the same order again.
+// Seed 0 runs each operation as soon as it is submitted, in that order. Seed 1 runs it as late as possible: when the
+// host waits for it, and only its predecessors with it. Other seeds run a random operation that may run at random
+// times. All run on one thread of the library, which by default alternates with the host's, so that runs with a single
+// host thread are reproducible.
 #pragma once
 
 #include <condition_variable>
@@ -28,22 +29,23 @@ class Scheduler {
 
   public:
     ~Scheduler();
-    // Runs a piece of work now, with its memory open.
+    // Runs a piece of work now, with its memory accessible.
     CUresult perform(const Work &work);
-    // Says that an operation was submitted.
+    // Called when an operation was submitted.
     void submitted(Operation &operation);
-    // Runs until the operation is done. It is held meanwhile: what was the last of a stream may be so no longer.
+    // Runs until the operation is done. The pointer keeps it alive meanwhile: it may no longer be the last of its
+    // stream.
     void wait_for(std::shared_ptr<Operation> operation);
-    // The host looks whether it is done: some work may run.
+    // The host queries whether it is done: some work may run.
     void looked_at(std::shared_ptr<Operation> operation);
-    // Runs everything, of a context if one is given, except in streams of these flags.
+    // Runs everything, of a context if one is given, except in streams with these flags.
     void drain(const Context *context, unsigned except_flags = 0);
-    // Ends the thread; what is submitted stays undone.
+    // Ends the thread; submitted work is not done.
     void stop();
     bool is_this_thread() const { return is_started && thread.get_id() == std::this_thread::get_id(); }
-    // What the host knows to be done.
+    // The operations that the host knows to be done.
     VectorClock host;
 };
 
-// Milliseconds of a clock that only goes forward.
+// Milliseconds of a monotonic clock.
 double now_ms();

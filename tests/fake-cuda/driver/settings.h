@@ -1,4 +1,4 @@
-// What the environment asks of the fake driver (README.md), and numbers drawn from its seed.
+// The settings of the fake driver in the environment (README.md), and random numbers from its seed.
 #pragma once
 
 #include <stdint.h>
@@ -18,11 +18,12 @@ struct Settings {
     enum { Error, Report, Abort } findings = Error;
     std::string fail; // `failure.cpp` reads it
 
-    // Of all `FAKE_CUDA_NAME`, overridden by the words `name=value` of `text`. Says on stderr what it does not understand.
+    // Reads all `FAKE_CUDA_NAME`, overridden by the words `name=value` of `text`. Prints words that it does not
+    // understand to stderr.
     static Settings read(const char *text);
 };
 
-// PCG (O'Neill 2014), as good as it needs to be, and the same everywhere.
+// PCG (O'Neill 2014): good enough for this, and the same on all machines.
 class Random {
     uint64_t state;
 

@@ -5,7 +5,7 @@
 
 #include "context.h"
 
-// What is being captured (graph.h).
+// A capture in progress (graph.h).
 struct Capture {
     Graph *graph;
     Stream *origin;
@@ -41,12 +41,12 @@ struct Event {
     std::vector<CUgraphNode> frontier;
 };
 
-// The stream that a handle stands for; null if it is none of the current context's.
+// The stream of a handle; null if it is not one of the current context.
 Stream *stream_of(CUstream handle, Context &context);
 Stream *new_stream(Context &context, unsigned flags, int priority);
 
-// Submits work, or adds it to the graph that the stream captures. `as` becomes the operation: by the time that this returns, another
-// thread may have submitted more, and it may have run.
+// Submits work, or adds it to the graph that the stream is capturing. The operation is stored in `as`: when this
+// returns, it may have run, and another thread may have submitted more.
 CUresult submit(Stream &stream, Work work, std::shared_ptr<Operation> *as = nullptr);
-// The same, and waits until it is done.
+// The same, and waits until the work is done.
 CUresult submit_and_wait(Stream &stream, Work work);

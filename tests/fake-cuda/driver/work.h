@@ -1,4 +1,5 @@
-// What a stream or a graph does: a piece of work, and an operation, which is a piece of work in its place among others.
+// The work of a stream or a graph: a piece of work, and an operation, which is a piece of work in its order among
+// others.
 #pragma once
 
 #include <functional>
@@ -13,10 +14,10 @@
 struct Allocation;
 struct Launch;
 
-// What is only opened may be read and written, and is held against nothing: memory whose size only the kernel knows.
+// `Opened` memory may be read and written, and is not checked for conflicts: memory whose size only the kernel knows.
 enum class Mode { Read, Write, Atomic, Opened };
 
-// What a piece of work does to memory.
+// An access of a piece of work to memory.
 struct Access {
     std::shared_ptr<Allocation> allocation;
     Box box;
@@ -33,7 +34,7 @@ struct Work {
     CUgraphNodeType type = NODE_EMPTY;
     std::string label; // "copy of 64 bytes to device 0"
     std::vector<Access> accesses;
-    // Runs it, where memory is open; an error stays with the context.
+    // Runs it, with its memory accessible; an error stays with the context.
     std::function<CUresult()> run;
     std::shared_ptr<Launch> launch; // of kernels
     bool calls_host = false;        // so that the driver is not locked meanwhile

@@ -13,7 +13,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 /// The folder of `libcuda.so.1`.
 pub const FOLDER: &str = env!("FAKE_CUDA");
 
-/// The library in this program, under the name by which everybody looks for CUDA.
+/// The library in this program, under the name by which programs look for CUDA.
 #[derive(Debug)]
 pub struct FakeDriver {
     library: Library,
@@ -22,7 +22,8 @@ pub struct FakeDriver {
     _others: [Library; 2],
 }
 
-/// The driver of CUDA for one test at a time: the fake driver, or nothing where `FAKE_CUDA` is 0 and the machine's own is used.
+/// The CUDA driver for one test at a time: the fake driver, or `None` if `FAKE_CUDA` is 0 and the machine's own is
+/// used.
 pub fn driver() -> MutexGuard<'static, Option<FakeDriver>> {
     static DRIVER: LazyLock<Mutex<Option<FakeDriver>>> =
         LazyLock::new(|| Mutex::new(FakeDriver::unless_real()));
@@ -30,16 +31,17 @@ pub fn driver() -> MutexGuard<'static, Option<FakeDriver>> {
 }
 
 impl FakeDriver {
-    /// Loads it, with fakes of NVRTC, which compiles for it, cuBLAS and cuDNN. Who looks for `libcuda.so.1`, `libcuda.so`,
-    /// `libnvrtc.so.13`, `libcublas.so.13` or `libcudnn.so.9` from then on finds them, whatever else is installed.
+    /// Loads it, with fakes of NVRTC, which compiles for it, cuBLAS and cuDNN. From then on, programs that look for
+    /// `libcuda.so.1`, `libcuda.so`, `libnvrtc.so.13`, `libcublas.so.13` or `libcudnn.so.9` find them, whatever else is
+    /// installed.
     ///
     /// # Panics
-    /// If it does not load, or another one was loaded before.
+    /// If it cannot be loaded, or another one was loaded before.
     pub fn load() -> Self {
         let names = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13", "libcublas.so.13", "libcudnn.so.9"];
         let [library, named, nvrtc, cublas, cudnn] = names.map(|name| {
             let path = format!("{FOLDER}/{name}");
-            // SAFETY: what runs when it is loaded fills a table of its own.
+            // SAFETY: the code that runs when it is loaded fills a table of its own.
             let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
             library.unwrap_or_else(|error| panic!("{path}: {error}"))
         });
@@ -47,19 +49,19 @@ impl FakeDriver {
         // SAFETY: the type is not used.
         let is_found = unsafe { Library::new("libcuda.so.1") };
         let found = is_found.expect("a library of this name is loaded");
-        // SAFETY: the symbol is only looked for.
+        // SAFETY: the symbol is only looked up.
         let symbol = unsafe { found.get::<unsafe extern "C" fn()>(b"fake_cuda_reset\0") };
         assert!(symbol.is_ok(), "another libcuda.so.1 was loaded before");
         fake
     }
 
-    /// [Loads](Self::load) it, unless `FAKE_CUDA` is 0: then tests are to use the driver that the machine has.
+    /// [Loads](Self::load) it, unless `FAKE_CUDA` is 0: then tests use the driver of the machine.
     pub fn unless_real() -> Option<Self> {
         (std::env::var("FAKE_CUDA").as_deref() != Ok("0")).then(Self::load)
     }
 
-    /// Forgets all contexts and memory, and starts anew with the settings of the environment and those that are given:
-    /// `"seed=3 devices=2 fail=launch:5"`. No thread may use CUDA meanwhile.
+    /// Forgets all contexts and memory, and resets the driver with the settings of the environment and those that are
+    /// given: `"seed=3 devices=2 fail=launch:5"`. No thread may use CUDA meanwhile.
     ///
     /// # Panics
     /// If the text has a zero in it.
@@ -72,24 +74,24 @@ impl FakeDriver {
         unsafe { reset(settings.as_ptr()) };
     }
 
-    /// What went wrong since the last reset, a line each.
+    /// The findings since the last reset, a line each.
     pub fn findings(&self) -> String {
         self.text(false)
     }
 
-    /// The same, and the memory that was not freed.
+    /// The same, and memory that was not freed.
     pub fn findings_and_left(&self) -> String {
         self.text(true)
     }
 
-    /// The products that cuBLAS was asked for since this was asked last, a line each: operations, extents, leading dimensions,
-    /// types, `beta`, and what its handle had been told.
+    /// The products that were requested from cuBLAS since the last call of this, a line each: operations, extents,
+    /// leading dimensions, types, `beta`, and the settings of its handle.
     pub fn products(&self) -> String {
         Self::said(&self.cublas, b"fake_cublas_products\0")
     }
 
-    /// The convolutions that cuDNN was asked for since this was asked last, a line each: direction, extents, stride, padding, types,
-    /// algorithm, the convolution's math, bytes of workspace, and `beta`.
+    /// The convolutions that were requested from cuDNN since the last call of this, a line each: direction, extents,
+    /// stride, padding, types, algorithm, the convolution's math, bytes of workspace, and `beta`.
     pub fn convolutions(&self) -> String {
         Self::said(&self.cudnn, b"fake_cudnn_convolutions\0")
     }
@@ -100,12 +102,12 @@ impl FakeDriver {
         let said = said.expect("the library has it");
         // SAFETY: it returns a text that stays until it is called again.
         let text = unsafe { said() };
-        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        // SAFETY: as above; no other thread calls it, as the documentation of this type's methods demands.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// How many calls of a kind there were since the last reset, by the words of failures on demand: `launch`, `graph`, `event`.
-    /// Of `fault` it is kernels that ran, and of `lost` calls that need a context.
+    /// The number of calls of a kind since the last reset, by the words of failures on demand: `launch`, `graph`,
+    /// `event`. For `fault`, kernels that ran are counted; for `lost`, calls that need a context.
     pub fn calls(&self, kind: &str) -> u64 {
         // SAFETY: the function has this type.
         let calls =
@@ -113,7 +115,7 @@ impl FakeDriver {
         let calls = calls.expect("the library has it");
         // SAFETY: it returns a text that stays until it is called again.
         let text = unsafe { calls() };
-        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        // SAFETY: as above; no other thread calls it, as the documentation of this type's methods demands.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
         let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
         line.map_or(0, |count| count.parse().expect("a number"))
@@ -127,7 +129,7 @@ impl FakeDriver {
         let findings = findings.expect("the library has it");
         // SAFETY: it returns a text that stays until it is called again.
         let text = unsafe { findings(c_int::from(with_left)) };
-        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        // SAFETY: as above; no other thread calls it, as the documentation of this type's methods demands.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 }

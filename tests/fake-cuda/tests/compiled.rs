@@ -34,7 +34,7 @@ fn compile() -> Vec<u8> {
     nvrtc.compile(SOURCE, Target::Machine(90)).unwrap()
 }
 
-/// Turns a matrix of 3 x 5 into one of these extents; what the wait for it comes to.
+/// Transposes a matrix of 3 x 5 into one of 5 x `columns`; returns the result of the launch and the wait for it.
 fn turn(code: &[u8], columns: u64) -> Result<(), sys::CUresult> {
     let (_context, stream) = on_device(0);
     let mut module = std::ptr::null_mut();
@@ -51,7 +51,7 @@ fn turn(code: &[u8], columns: u64) -> Result<(), sys::CUresult> {
         View { data: out.device_ptr_mut(&stream).0, extents: [5, columns], strides: [3, 1] },
     ];
     let mut parameters = views.each_mut().map(|view| std::ptr::from_mut(view).cast());
-    // SAFETY: the parameters are the kernel's. Their memory is as large, unless that is what is tested.
+    // SAFETY: the parameters are the kernel's. Their memory is large enough, unless that is what is tested.
     let launched = unsafe {
         sys::cuLaunchKernel(
             function,

@@ -47,7 +47,7 @@ fn rows_of_a_matrix() {
         let (_context, stream) = on_device(0);
         let numbers: Vec<f32> = (0..12).map(|i| i as f32).collect();
         let mut matrix = stream.alloc_zeros::<f32>(40).unwrap();
-        // 3 rows of 4 into rows of 10, from the column 2 on.
+        // 3 rows of 4 into rows of 10, from column 2 on.
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -84,12 +84,12 @@ fn copies_that_go_past_the_end() {
         let x = stream.alloc_zeros::<f32>(N).unwrap();
         let address = x.device_ptr(&stream).0;
         let numbers = numbers();
-        // SAFETY: not safe: one byte is too many; the driver is asked to see it.
+        // SAFETY: not safe: one byte too many; the driver must find it.
         let code = unsafe {
             sys::cuMemcpyHtoDAsync_v2(address + 1, numbers.as_ptr().cast(), 4 * N, stream.cu_stream())
         };
         assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
-        // SAFETY: not safe: the source is no memory of the host.
+        // SAFETY: not safe: the source is not memory of the host.
         let code = unsafe { sys::cuMemcpyHtoDAsync_v2(address, address as *const _, 4, stream.cu_stream()) };
         assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
     });
@@ -141,7 +141,8 @@ fn a_capture_takes_no_waits_and_no_other_work() {
     });
 }
 
-/// Three additions to `y` by hand, of which the last two are in order if `is_ordered`. What launching it twice comes to.
+/// Three additions to `y` in a graph that is built by hand, of which the last two are ordered if `is_ordered`. Returns
+/// the result of two launches.
 fn graph_by_hand(is_ordered: bool) -> Result<Vec<f32>, Code> {
     let (context, stream) = on_device(0);
     // SAFETY: one stream orders everything.
@@ -180,7 +181,7 @@ fn graph_by_hand(is_ordered: bool) -> Result<Vec<f32>, Code> {
     for _ in 0..2 {
         // SAFETY: what it uses lives.
         unsafe { sys::cuGraphLaunch(exec, stream.cu_stream()) }.result().unwrap();
-        // Another factor for the last.
+        // Change the factor of the last one.
         // SAFETY: the argument lives, and only the driver reads it, through the pointer to it.
         unsafe { parameters[2].cast::<f32>().write(10.0) };
         // SAFETY: the node is one of the graph's.
@@ -254,7 +255,7 @@ fn memory_of_the_host_is_freed_while_a_copy_uses_it() {
         let (_context, stream) = on_device(0);
         let mut x = stream.alloc_zeros::<f32>(N).unwrap();
         let mut host = null_mut();
-        // SAFETY: freed below.
+        // SAFETY: the memory is freed below.
         unsafe { sys::cuMemHostAlloc(&mut host, 4 * N, 0) }.result().unwrap();
         let address = x.device_ptr_mut(&stream).0;
         // SAFETY: not safe: the source is freed before the copy has ended.

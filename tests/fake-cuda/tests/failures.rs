@@ -8,7 +8,7 @@ use program::{N, launch_scale_add, module, numbers, on_device, with};
 
 type Code = sys::CUresult;
 
-/// What each of five launches, and each wait after it, comes to.
+/// The results of five launches, and of the wait after each.
 fn launches(settings: &str) -> Vec<(Option<Code>, Option<Code>)> {
     let mut results = Vec::new();
     let found = with(settings, || {

@@ -39,7 +39,7 @@ fn has(module: sys::CUmodule, name: &str) -> bool {
     code == sys::CUresult::CUDA_SUCCESS
 }
 
-/// Where the parameters of a kernel are, and how large they are.
+/// The offsets and sizes of the parameters of a kernel.
 fn parameters(function: sys::CUfunction) -> Vec<(usize, usize)> {
     let mut parameters = Vec::new();
     loop {
@@ -66,7 +66,7 @@ fn every_kernel() {
                 for entry in &program.entries {
                     let source = dahl_cuda::one_entry(texts[0].1, entry);
                     let text = Program { name: texts[0].0, source: &source, headers: &texts[1..] };
-                    // It was compiled with the fake driver, so that this takes no time: the image only names it.
+                    // The kernel was compiled with the fake driver, so this takes no time: the image only names it.
                     let image = nvrtc.compile(text, Target::Machine(90)).unwrap();
                     assert!(image.starts_with(b"// Compiled with the fake driver."), "{entry}");
                     let module = load(&image);
@@ -92,7 +92,7 @@ fn every_map() {
             let source = fs::read_to_string(entry.unwrap().path()).unwrap();
             let declarations = declarations(&source).unwrap();
             for map in declarations.iter().filter_map(|found| found.map.as_ref().ok()) {
-                // It was compiled with the fake driver, so that this takes no time: the image only names it.
+                // The kernel was compiled with the fake driver, so this takes no time: the image only names it.
                 let image = nvrtc.compile(&map.source, Target::Machine(90)).unwrap();
                 assert!(image.starts_with(b"// Compiled with the fake driver."), "{}", map.function);
                 let module = load(&image);

@@ -6,7 +6,7 @@ mod program;
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg, result, sys};
 use program::{N, is_scaled, launch_scale_add, module, numbers, on_device, pinned, with};
 
-/// The kernel's stream does not wait for the copy's. Whether the result is right.
+/// The kernel's stream does not wait for the copy's. Returns whether the result is right.
 fn without_a_wait() -> bool {
     let (context, copies) = on_device(0);
     // SAFETY: not safe: this is the mistake.
@@ -92,7 +92,7 @@ fn memory_is_used_after_it_was_freed() {
         unsafe { launch.launch(LaunchConfig::for_num_elems(N as u32)) }.unwrap();
         let error = stream.synchronize().unwrap_err();
         assert_eq!(error.0, sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
-        // The context is lost with it.
+        // The fault also makes the context unusable.
         assert_eq!(stream.alloc_zeros::<f32>(N).unwrap_err().0, sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
         std::mem::forget(y);
     });
@@ -103,7 +103,7 @@ fn memory_is_used_after_it_was_freed() {
     );
 }
 
-/// What is found when the kernel writes element `index` of N.
+/// The findings when the kernel writes element `index` of N.
 fn stray(index: usize) -> (Result<(), sys::CUresult>, String) {
     let mut result = Ok(());
     let found = with("", || {
@@ -156,7 +156,7 @@ fn a_kernel_reads_another_devices_memory() {
     for (settings, is_enabled) in [("devices=2", true), ("devices=2", false)] {
         let found = with(settings, || {
             let (first, on_first) = on_device(0);
-            // SAFETY: the host waits where something is to be ordered. cudarc takes no events of another context.
+            // SAFETY: the host waits where an order is needed. cudarc takes no events of another context.
             unsafe { first.disable_event_tracking() };
             let x = on_first.clone_htod(&numbers()).unwrap();
             on_first.synchronize().unwrap();
@@ -199,7 +199,7 @@ fn reads_a_devices_memory() {
         let x = stream.clone_htod(&numbers()).unwrap();
         stream.synchronize().unwrap();
         let address = cudarc::driver::DevicePtr::device_ptr(&x, &stream).0;
-        // SAFETY: not safe: it is no memory of the host.
+        // SAFETY: not safe: it is not memory of the host.
         let number = unsafe { (address as *const f32).read_volatile() };
         println!("it read {number}");
     });

@@ -33,7 +33,7 @@ fn two_streams_that_wait_for_each_other() {
         let kernel = module(&compute).load_function("plain_scale_add").unwrap();
         let source = pinned(&context, &numbers());
         let mut target = pinned(&context, &vec![0.0; N]);
-        // SAFETY: written below before it is read.
+        // SAFETY: it is written below before it is read.
         let mut x = unsafe { copies.alloc::<f32>(N) }.unwrap();
         let mut y = compute.alloc_zeros::<f32>(N).unwrap();
         for _ in 0..4 {
@@ -120,7 +120,7 @@ fn memory_in_the_order_of_streams() {
     in_seeds("memory_mb=1", |_| {
         let (_context, stream) = on_device(0);
         for _ in 0..8 {
-            // Two are more than the device has; each is freed in the stream before the next is made.
+            // Two are more than the device has; each is freed in the stream before the next is allocated.
             let zeros: CudaSlice<u8> = stream.alloc_zeros(700_000).unwrap();
             assert!(stream.clone_dtoh(&zeros).unwrap().iter().all(|&byte| byte == 0));
         }
@@ -163,11 +163,11 @@ fn the_same_order_again() {
         let mut order = Vec::new();
         let found = with(&format!("seed={seed} races=0 uninitialised=0"), || {
             let (context, first) = on_device(0);
-            // SAFETY: which of two copies comes first is what is asked.
+            // SAFETY: the test is about which of two copies comes first.
             unsafe { context.disable_event_tracking() };
             let second = context.new_stream().unwrap();
             let sources = [pinned(&context, &[1.0; 8]), pinned(&context, &[2.0; 8])];
-            // SAFETY: written below.
+            // SAFETY: it is written below.
             let mut x = unsafe { first.alloc::<f32>(8) }.unwrap();
             first.synchronize().unwrap();
             for _ in 0..8 {
@@ -203,7 +203,7 @@ fn several_threads_of_a_host() {
     for settings in ["seed=0", "seed=1", "seed=2", "seed=3", "seed=4 thread=1", "seed=1 thread=1"] {
         let found = with(settings, || {
             let (context, _) = on_device(0);
-            // SAFETY: each thread uses what is its own, in one stream.
+            // SAFETY: each thread uses its own memory, in one stream.
             unsafe { context.disable_event_tracking() };
             std::thread::scope(|scope| {
                 for thread in 0..3 {
@@ -213,7 +213,7 @@ fn several_threads_of_a_host() {
                         let kernel = module(&stream).load_function("plain_scale_add").unwrap();
                         let source = pinned(context, &numbers());
                         for round in 0..10 {
-                            // SAFETY: written below before it is read.
+                            // SAFETY: it is written below before it is read.
                             let mut x = unsafe { stream.alloc::<f32>(N) }.unwrap();
                             let mut y = stream.alloc_zeros::<f32>(N).unwrap();
                             stream.memcpy_htod(&source, &mut x).unwrap();

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A dependency of one crate of the workspace on another, for its own code or its build script. Those of tests do not count.
+/// A dependency of one crate of the workspace on another, of its own code or its build script. Dependencies of tests do
+/// not count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dependency {
     /// The crate that depends.
     pub from: String,
-    /// On what.
+    /// The crate that it depends on.
     pub to: String,
 }
 

@@ -34,8 +34,8 @@ impl Rectangle {
     }
 }
 
-/// The picture of `crates` and of `rooms`, floor by floor from the lowest, and of the arrows between them. Of those that lead
-/// downward the ones that follow from others are left out.
+/// The picture of `crates` and of the modules `rooms`, floor by floor from the lowest, and of the arrows between them.
+/// Downward arrows that follow from others are left out.
 pub fn draw(
     crates: &[&[(&str, &str)]],
     dependencies: &BTreeSet<Dependency>,
@@ -64,7 +64,7 @@ pub fn draw(
         let y = core.y + core.height - (floor + 1) as f64 * (ROOM_HEIGHT + ROOM_GAP) + ROOM_GAP / 2.0;
         let step = core.width / row.len() as f64;
         for (index, name) in row.iter().enumerate() {
-            // Every second floor stands a little aside, so that long arrows do not meet.
+            // Every second floor is shifted a little, so that long arrows do not meet.
             let aside = if row.len() == 1 { if floor % 2 == 0 { -70.0 } else { 70.0 } } else { 0.0 };
             let x = core.x + step * (index as f64 + 0.5) - ROOM_WIDTH / 2.0 + aside;
             room_places
@@ -109,7 +109,8 @@ pub fn draw(
     svg
 }
 
-/// Where the crates of a row begin: the core at the left, others below the middle of those that depend on them, side by side.
+/// The positions of the crates of a row: the core at the left, others below the middle of those that depend on them,
+/// side by side.
 fn row_of<'a>(
     row: &[(&'a str, &str)],
     dependencies: &BTreeSet<Dependency>,

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::modules::{Module, ModulePath};
 
-/// The files of a crate and which of them uses which.
+/// The files of a crate and the uses between them.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// For each file those that it uses, itself left out.
+    /// The files that each file uses, except itself.
     pub uses: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
-/// One arrow between rooms, with the arrows between files that make it.
+/// The arrows between top-level modules, each with the arrows between files that it consists of.
 pub type Arrows = BTreeMap<(String, String), BTreeSet<(PathBuf, PathBuf)>>;
 
 impl Graph {
@@ -31,7 +31,7 @@ impl Graph {
         graph
     }
 
-    /// The arrows between rooms: the first module of each path. The crate's own file belongs to none.
+    /// The arrows between top-level modules: the first component of each path. The crate's own file belongs to none.
     pub fn rooms(&self) -> Arrows {
         let mut arrows = Arrows::new();
         for (from, uses) in &self.uses {
@@ -45,7 +45,8 @@ impl Graph {
         arrows
     }
 
-    /// The circles of files: each a set in which every file leads to every other. The largest comes first.
+    /// The cycles of files (strongly connected components): sets in which every file leads to every other. The largest
+    /// comes first.
     pub fn circles(&self) -> Vec<Vec<PathBuf>> {
         let mut circles = Vec::new();
         let mut seen = BTreeSet::new();
@@ -64,7 +65,7 @@ impl Graph {
         circles
     }
 
-    /// All files that `start` leads to, or that lead to it.
+    /// All files that `start` leads to, or with `back` those that lead to it.
     fn reached(&self, start: &Path, back: bool) -> BTreeSet<PathBuf> {
         let mut reached = BTreeSet::from([start.to_owned()]);
         let mut open = vec![start.to_owned()];
@@ -84,13 +85,13 @@ impl Graph {
     }
 }
 
-/// The room of a file: its folder at the top, or its own name.
+/// The top-level module of a file: its folder at the top, or its own name.
 pub fn room(file: &Path) -> String {
     let first = file.components().next().expect("a file has a name").as_os_str().to_string_lossy();
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// Adds the files that define what `path` names, in the module `from`. Names of other crates lead nowhere.
+/// Adds the files that define the item at `path`, as named in the module `from`. Names of other crates lead nowhere.
 fn resolve(
     modules: &BTreeMap<ModulePath, Module>,
     from: &ModulePath,
@@ -98,7 +99,7 @@ fn resolve(
     found: &mut BTreeSet<PathBuf>,
     depth: usize,
 ) {
-    // Re-exports that lead to each other.
+    // Limits the depth, since re-exports may lead to each other.
     const DEEPEST: usize = 16;
     if depth > DEEPEST {
         return;
@@ -120,12 +121,12 @@ fn resolve(
     loop {
         let here = &modules[&module];
         let Some((name, after)) = rest.split_first() else {
-            // A module itself: whatever is taken of it comes by further paths.
+            // A module itself: items of it are named by further paths.
             return;
         };
         let mut below = module.clone();
         below.push(name.clone());
-        // At the end, a function or a type may have the name of the module.
+        // At the end of a path, a function or a type may have the name of the module.
         let is_module = modules.contains_key(&below);
         if is_module && !after.is_empty() {
             (module, rest, first) = (below, after, false);
@@ -150,7 +151,7 @@ fn resolve(
                 resolve(modules, &module, &whole, found, depth + 1);
             }
         }
-        // What a macro makes is its module's.
+        // Items that a macro generates count for its module.
         if !is_module && found.is_empty() && (explicit || !first) && module != *from {
             found.insert(here.file.clone());
         }

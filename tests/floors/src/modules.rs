@@ -8,28 +8,28 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
 
-/// The path of a module, from the crate on: empty for the crate itself.
+/// The path of a module from the crate's root; empty for the crate itself.
 pub type ModulePath = Vec<String>;
 
 /// One module.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// Its file, below the folder of sources.
+    /// Its file, relative to the folder of sources.
     pub file: PathBuf,
-    /// The names of what it defines, modules left out.
+    /// The names of the items that it defines, except modules.
     pub items: Vec<String>,
-    /// What it brings in by `use`: the name here, and the path.
+    /// The names that it imports by `use`: the name here, and the path.
     pub uses: Vec<(String, Vec<String>)>,
-    /// What it brings in by `use PATH::*`.
+    /// The paths that it imports by `use PATH::*`.
     pub globs: Vec<Vec<String>>,
-    /// All paths that it names beside, from `crate`, `self` or `super` on.
+    /// All other paths that it names, from `crate`, `self` or `super` on.
     pub paths: Vec<Vec<String>>,
 }
 
 /// The modules of the crate whose sources are in `sources`.
 ///
 /// # Panics
-/// If a file cannot be read or is no Rust.
+/// If a file cannot be read or is not Rust.
 pub fn read(sources: &Path) -> BTreeMap<ModulePath, Module> {
     let mut modules = BTreeMap::new();
     read_file(sources, PathBuf::from("lib.rs"), Vec::new(), &mut modules);
@@ -127,7 +127,7 @@ impl Module {
         }
     }
 
-    /// The paths in what a macro is given, which is no syntax.
+    /// The paths in a macro's arguments, which need not be valid syntax.
     fn take_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

@@ -11,7 +11,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
     &[("dahl-cli", "dahl-cli")],
 ];
 
-/// The rooms of `dahl-core` in each floor. A room uses those of lower floors only.
+/// The top-level modules of `dahl-core` on each floor. A module uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
     &["sleep", "footprint"],
@@ -38,7 +38,7 @@ pub const ROOMS: &[&[&str]] = &[
     &["variants", "runtime"],
 ];
 
-/// Arrows that lead upward, or from a room to one beside it, and why they may.
+/// Arrows that lead upward, or to a module on the same floor, and the reasons for them.
 pub const EXCEPTIONS: &[(&[(&str, &str)], &str)] = &[
     (&[("codelet", "cuda")], "a codelet names its kernels in CUDA"),
     (
@@ -47,5 +47,5 @@ pub const EXCEPTIONS: &[(&[(&str, &str)], &str)] = &[
     ),
 ];
 
-/// The most files that a circle may have.
+/// The most files that a cycle may have.
 pub const MOST_IN_A_CIRCLE: usize = 6;

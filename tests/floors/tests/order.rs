@@ -64,7 +64,7 @@ fn circles_of_files_stay_small() {
     assert!(largest <= MOST_IN_A_CIRCLE, "a circle of {largest} files: {:?}", circles.first());
 }
 
-/// Paths lead through re-exports, globs and macros' arguments; tests and other crates do not count.
+/// Paths are followed through re-exports, globs and macros' arguments; tests and other crates do not count.
 #[test]
 fn arrows_lead_to_where_a_name_is_defined() {
     let folder = tempfile::tempdir().unwrap();

@@ -68,14 +68,14 @@ pub fn norm<T: Real>(x: &[T], out: &mut [T]) {
     out[0] = T::narrow(sums.into_iter().sum::<T::Compute>().sqrt());
 }
 
-/// Elements whose squares are summed before the sums are.
+/// The number of elements whose squares are summed in one part.
 pub const PART: usize = 1024;
 
 fn squares<T: Real>(part: &[T]) -> T::Compute {
     part.iter().map(|x| x.widen() * x.widen()).sum()
 }
 
-/// [`norm`] in one sum: other bits.
+/// [`norm`] in one sum, with other bits.
 fn norm_at_once<T: Real>(x: &[T], out: &mut [T]) {
     out[0] = T::narrow(squares(x).sqrt());
 }
@@ -97,7 +97,7 @@ fn norm_of_parts<T: Real>(x: &[T], out: &mut [T]) {
     out[0] = T::narrow(sums.into_iter().sum::<T::Compute>().sqrt());
 }
 
-/// The same, as what the function's own body does on several cores.
+/// The same, as the function's own body on several cores.
 fn norm_of_parts_first<T: Real>(x: &[T], out: &mut [T]) {
     norm_of_parts(x, out);
 }

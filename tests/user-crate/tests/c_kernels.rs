@@ -33,7 +33,7 @@ fn views_and_arguments_in_f32_and_f64() -> dahl::Result<()> {
     weighted_add_in_c::<f64>()
 }
 
-/// Columns of a matrix: C gets strides where it takes views, and packed copies where it takes slices.
+/// Columns of a matrix: C gets strides if it takes views, and packed copies if it takes slices.
 #[test]
 fn strided_parts() -> dahl::Result<()> {
     let rt = Runtime::new()?;
@@ -66,7 +66,7 @@ fn strided_parts() -> dahl::Result<()> {
     Ok(())
 }
 
-/// Without a kernel made for it, `_self` renames: the C kernel sees an input and an output.
+/// Without a kernel of its own, `_self` renames: the C kernel sees an input and an output.
 #[test]
 fn over_an_input() -> dahl::Result<()> {
     let rt = Runtime::new()?;

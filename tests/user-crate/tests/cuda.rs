@@ -6,7 +6,7 @@ use dahl::cuda::{CudaImage, CudaInstance, CudaLaunch};
 use dahl::prelude::*;
 use user_crate::{WeightedAdd, Witch};
 
-/// Whether this was built with nvcc, if whoever runs the test knows.
+/// Whether this was built with nvcc, if the environment of the test tells.
 fn is_built_with_nvcc() -> Option<bool> {
     std::env::var("DAHL_TEST_IMAGES").ok().map(|images| images == "fatbin")
 }
@@ -26,7 +26,7 @@ fn a_kernel_of_its_own() {
     let instance = WeightedAdd::codelet::<bf16>().cuda.expect("it is instantiated for bf16");
     let place = instance.kernel.place;
     assert!(place.starts_with("kernels/weighted_add.cu:"), "{place}");
-    // Without nvcc it is the text, which NVRTC compiles where it is first used.
+    // Without nvcc it is the source text, which NVRTC compiles at first use.
     check_image(&instance, |image| match image {
         CudaImage::Program(program) => program.files() == ["weighted_add_entries.cu", "weighted_add.cu"],
         _ => false,

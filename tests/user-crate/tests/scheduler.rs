@@ -7,7 +7,7 @@ use dahl::observer::Submission;
 use dahl::prelude::*;
 use dahl::{CodeletSpeed, ReadyTask, Scheduler, Speed, VirtualDevice, Workers};
 
-/// What a task counts as that was never measured.
+/// The estimate for a task that was never measured.
 const GUESS_NS: u64 = 1_000;
 
 /// `out = x + 1`.
@@ -30,7 +30,7 @@ struct Line {
     free_ns: u64,
 }
 
-/// What the scheduler was told.
+/// The calls that the scheduler received.
 #[derive(Default)]
 struct Seen {
     submitted: u64,

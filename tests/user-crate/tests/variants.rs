@@ -154,7 +154,7 @@ fn made<A, B, V: Variants<A, B>>(rt: &Runtime, arrays: &A, arguments: B) -> Vec<
     made
 }
 
-/// What `V` says of its exactness, for arrays of these types.
+/// The numerics that `V` promises for arrays of these types.
 fn numerics<V: Variants<A, B>, A, B>(_: &A, _: B) -> dahl::__private::Numerics {
     V::numerics()
 }

@@ -8,7 +8,7 @@ use dahl::prelude::*;
 use dahl::{ReadyTask, RuntimeBuilder, Scheduler, Workers};
 use fake_cuda::FakeDriver;
 
-/// The driver: the fake driver, or nothing where it is the machine's.
+/// The fake driver, or `None` where the driver of the machine is used.
 pub(crate) struct Bed(MutexGuard<'static, Option<FakeDriver>>);
 
 impl Bed {
@@ -16,19 +16,19 @@ impl Bed {
         Self(fake_cuda::driver())
     }
 
-    /// Begins anew on the fake driver, whose streams do their work in the order of this seed.
+    /// Resets the fake driver, whose streams run their work in the order of this seed.
     pub(crate) fn reset(&self, seed: u32) {
         if let Some(fake) = self.0.as_ref() {
             fake.reset(&format!("seed={seed}"));
         }
     }
 
-    /// How many calls of a kind the fake driver has had since; none where the driver is the machine's.
+    /// The number of calls of a kind to the fake driver since the reset; 0 with the driver of the machine.
     pub(crate) fn calls(&self, kind: &str) -> u64 {
         self.0.as_ref().map_or(0, |fake| fake.calls(kind))
     }
 
-    /// What the fake driver has found to be wrong.
+    /// The errors that the fake driver has found.
     pub(crate) fn findings(&self) -> String {
         self.0.as_ref().map_or_else(String::new, FakeDriver::findings)
     }
@@ -38,7 +38,7 @@ impl Bed {
 const CPU: usize = 0;
 const DEVICE: usize = 1;
 
-/// Runs on the device whatever can run there.
+/// A scheduler that runs on the device all tasks that can run there.
 #[derive(Default)]
 struct OnDevice {
     queues: [Mutex<VecDeque<ReadyTask>>; 2],
@@ -47,7 +47,7 @@ struct OnDevice {
     gate: Gate,
 }
 
-/// Whether the device is given tasks; and who is woken when it is again.
+/// Whether the device is given tasks, and the workers to wake when it is again.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<(AtomicBool, Mutex<Option<Workers>>)>);
 
@@ -73,7 +73,7 @@ impl Gate {
     }
 }
 
-/// The codelets of which tasks were left to the CPU.
+/// The codelets whose tasks were left to the CPU.
 #[derive(Clone, Default)]
 pub(crate) struct Left(Arc<Mutex<BTreeSet<String>>>);
 
@@ -83,13 +83,13 @@ impl Left {
     }
 }
 
-/// One CPU worker and one device, which runs whatever it can; and what it cannot.
+/// One CPU worker and one device, which runs all tasks that it can; and the codelets that it cannot run.
 pub(crate) fn on_device() -> (RuntimeBuilder, Left) {
     let (runtime, left, _) = on_gated_device();
     (runtime, left)
 }
 
-/// The same, and a gate before the device.
+/// The same, with a gate before the device.
 pub(crate) fn on_gated_device() -> (RuntimeBuilder, Left, Gate) {
     let scheduler = OnDevice::default();
     let (left, gate) = (scheduler.left.clone(), scheduler.gate.clone());

@@ -10,13 +10,14 @@ use super::bed::{Bed, Gate, on_gated_device};
 const BATCH: usize = 8;
 const BATCHES: usize = 5;
 
-/// A data set that looks, whenever the first sample of a batch is asked for, at what the runtime has done so far; and that lets the
-/// device begin with the last batch.
+/// A data set that records the progress of the runtime whenever the first sample of a batch is requested, and that
+/// opens the gate of the device with the last batch.
 struct Watching<'r> {
     data: Synthetic,
     rt: &'r Runtime,
     gate: Gate,
-    /// For each batch how many arrays had been copied to the device when it was decoded, and how many tasks had run.
+    /// For each batch, the number of arrays that had been copied to the device when it was decoded, and of tasks that
+    /// had run.
     seen: Mutex<Vec<(u64, u64)>>,
 }
 
@@ -58,12 +59,12 @@ impl Dataset for Watching<'_> {
     }
 }
 
-/// As long as the gate is closed nothing is computed. All the same, when batch `n` is decoded the samples and labels of
-/// the batches before it have been copied.
+/// As long as the gate is closed, nothing is computed. Still, when batch `n` is decoded, the samples and labels of the
+/// batches before it have been copied.
 #[test]
 fn batches_are_on_the_device_before_the_one_before_has_been_computed() {
     let bed = Bed::new();
-    // Seed 0: what is given to a stream is done at once, so what has been done is what has been issued.
+    // Seed 0: work in a stream is done as soon as it is submitted, so the copies that were issued are done.
     bed.reset(0);
     let (runtime, _, gate) = on_gated_device();
     let rt = runtime.build().unwrap();

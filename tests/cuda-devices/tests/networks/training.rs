@@ -7,7 +7,7 @@ use dahl_nn::prelude::*;
 
 use super::bed::{Bed, on_device};
 
-/// What a training leaves.
+/// The result of a training.
 #[derive(Clone, Debug, PartialEq)]
 struct Outcome {
     /// Of each epoch.
@@ -23,8 +23,9 @@ enum Descent {
     WithMomentum,
 }
 
-/// Three epochs of a network with every way of a convolution: pooled and first, pooled behind another layer, rectified alone, and with
-/// a stride, which takes over nothing. With a short last batch and parts that do not divide the others.
+/// Three epochs of a network with each kind of convolution: pooled as the first layer, pooled after another layer, with
+/// a rectifier alone, and with a stride, which fuses nothing. With a short last batch and parts that do not divide the
+/// others.
 fn train<T: Real>(runtime: RuntimeBuilder, descent: Descent) -> Outcome {
     let rt = runtime.build().unwrap();
     let arena = rt.arena();
@@ -60,7 +61,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs() / a.abs().max(1.0)).fold(0.0, f64::max)
 }
 
-/// Trainings on both differ by what the order of sums makes of `within`, some roundings of the type.
+/// Trainings on both differ at most by `within`, a few roundings of the type, because of the order of sums.
 fn trainings_agree<T: Real>(descent: Descent, within: f64) {
     let bed = Bed::new();
     bed.reset(1);

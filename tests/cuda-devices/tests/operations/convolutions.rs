@@ -39,7 +39,8 @@ fn tensor<'rt, T: Real>(rt: &'rt Runtime, extents: [usize; 4], first: usize) -> 
     rt.from_vec(extents, numbers(extents.iter().product(), first))
 }
 
-/// The output, the gradient by the input, and twice that by the filters added to something, by the kernels of these names.
+/// The output, the gradient by the input, and twice the gradient by the filters added to an array, by the kernels of
+/// these names.
 type Results<T> = [Vec<T>; 3];
 
 fn all_three<T: Real>(rt: &Runtime, case: Case, worker: usize, kernels: [&str; 3]) -> Result<Results<T>> {
@@ -75,7 +76,7 @@ fn compare<T: Real>(rt: &Runtime, device: usize, kernels: [&str; 3]) -> Result<(
 
 const BY_CUDNN: [&str; 3] =
     ["conv2d_by_cudnn", "conv2d_backward_input_by_cudnn", "conv2d_backward_filters_by_cudnn"];
-/// Of halves cuDNN has no gradient by the filters.
+/// cuDNN has no gradient by the filters for half-precision types.
 const OF_HALVES: [&str; 3] = [BY_CUDNN[0], BY_CUDNN[1], "cuda"];
 
 #[test]
@@ -90,7 +91,7 @@ fn cudnn_and_the_cpu_agree() {
         compare::<f64>(rt, device, BY_CUDNN)?;
         compare::<f16>(rt, device, OF_HALVES)?;
         compare::<bf16>(rt, device, OF_HALVES)?;
-        // Four and four tasks of each case, two and two of halves.
+        // Four tasks of each case for each of f32 and f64, two for each half-precision type.
         let told = told();
         assert!(told.is_empty() || told.lines().count() == 12 * CASES.len(), "{told}");
         Ok(())
@@ -107,7 +108,8 @@ fn the_kernels_and_the_cpu_agree() {
     });
 }
 
-/// Fractions, whose sums are rounded: within what the order of additions may change, of `n` products each.
+/// Fractions, whose sums are rounded: results differ at most by what the order of additions can change, for `n`
+/// products each.
 #[test]
 fn rounded_sums_are_within_their_bound() {
     in_seeds(|rt, device, _| {
@@ -129,7 +131,7 @@ fn rounded_sums_are_within_their_bound() {
             out.to_vec()
         };
         let (found, expected) = (run(device, BY_CUDNN[0])?, run(CPU, "rust")?);
-        // Products are below 4/9, and each of 18 additions, on either side, is rounded once.
+        // Products are below 4/9, and each of 18 additions, on both sides, is rounded once.
         let bound = 2.0 * 18.0 * 18.0 * (4.0 / 9.0) * f32::EPSILON / 2.0;
         for (found, expected) in found.iter().zip(&expected) {
             assert!((found - expected).abs() <= bound, "{found} and {expected}");
@@ -138,7 +140,7 @@ fn rounded_sums_are_within_their_bound() {
     });
 }
 
-/// Whether the library is there: on the fake driver it is.
+/// Whether the library is available; on the fake driver it is.
 fn has_cudnn(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 4>([1; 4]).expect("it can be had");
     let mut out = rt.zeros([1; 4]).expect("it can be had");
@@ -149,7 +151,7 @@ fn has_cudnn(rt: &Runtime) -> bool {
     has
 }
 
-/// Three convolutions and their gradients as it pleases the runtime, on the device.
+/// Three convolutions and their gradients on the device, by kernels that the runtime chooses.
 fn run_freely<T: Real>(rt: &Runtime, device: usize, count: usize) -> Result<()> {
     let Case { stride, padding, .. } = SMALL;
     let expected = all_three::<T>(rt, SMALL, CPU, ["rust"; 3])?;
@@ -184,7 +186,7 @@ fn it_is_chosen_where_it_is_there_and_has_it() {
         if !has_cudnn(rt) {
             return Ok(());
         }
-        // The gradient by the filters is the kernel's, which comes first there.
+        // The gradient by the filters uses the kernel, which comes first there.
         let mut names = [BY_CUDNN[0], BY_CUDNN[1], "cuda"];
         names.sort_unstable();
         run_freely::<f32>(rt, device, 1)?;
@@ -274,7 +276,7 @@ fn a_submitter_who_wants_cudnn_alone_hears_that_it_has_no_sums_of_halves() {
 
 #[test]
 fn a_convolution_that_fails_fails_its_task_alone() {
-    // The handle, the algorithms, the first convolution; then the second.
+    // The calls are: the handle, the algorithms, the first convolution, the second.
     with_settings("fail=library:4=5000", Runtime::builder, |rt, device, _| {
         let (input, filters) = (tensor::<f32>(rt, SMALL.input, 0)?, tensor::<f32>(rt, SMALL.filters, 4)?);
         let run = || -> Result<Vec<f32>> {

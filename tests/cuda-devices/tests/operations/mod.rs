@@ -9,7 +9,8 @@ use dahl::prelude::*;
 use dahl::{Result, RuntimeBuilder};
 use fake_cuda::FakeDriver;
 
-/// Begins anew on the fake driver for each seed, which is an order of what streams hold; once on the driver of a machine.
+/// Runs the test on the fake driver, reset for each seed, which is an order of the work in streams; or once on the
+/// driver of the machine.
 fn in_seeds(test: impl Fn(&Runtime, usize, &dyn Fn() -> String) -> Result<()>) {
     with_settings("", Runtime::builder, test);
 }
@@ -45,12 +46,12 @@ fn with_settings(
     }
 }
 
-/// What the libraries were asked for since this was asked last, a line for each product or convolution.
+/// The requests to the libraries since the last call of this, a line for each product or convolution.
 fn asked(fake: &FakeDriver) -> String {
     fake.products() + &fake.convolutions()
 }
 
-/// The kernels of operations that were measured on the device: not what ends a reduction.
+/// The kernels of operations that were measured on the device, except for the kernels that end a reduction.
 fn measured(rt: &Runtime) -> Vec<String> {
     rt.wait().expect("nothing fails"); // elements may be home before what computed them is measured
     let models = rt.performance_models();

@@ -14,7 +14,7 @@ fn turned([rows, cols]: [usize; 2], turn: bool) -> [usize; 2] {
 const SHAPES: [[usize; 3]; 3] = [[3, 5, 4], [1, 7, 2], [6, 1, 1]];
 const FORMS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
-/// Every form of the products of matrices by the kernels of these names, and how many there were.
+/// Computes every form of the products of matrices by the kernels of these names; returns their number.
 fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String) -> Result<usize> {
     let mut count = 0;
     for [rows, inner, cols] in SHAPES {
@@ -30,7 +30,7 @@ fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String)
                     .kernel(kernel)
                     .on(worker)
                     .submit()?;
-                // What was just computed is read on the same device, and added up.
+                // The matrix that was just computed is read on the same device, and added up.
                 MatmulAdd::task(&a, &b, &mut sum, Transposed { left: transpose_a, right: transpose_b })
                     .kernel(of_sum)
                     .on(worker)
@@ -45,7 +45,7 @@ fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String)
     Ok(count)
 }
 
-/// Both forms of the product of a matrix and a vector, and how many there were.
+/// Computes both forms of the product of a matrix and a vector; returns their number.
 fn vectors<T: Real>(rt: &Runtime, device: usize, kernel: &str) -> Result<usize> {
     let mut count = 0;
     for ([rows, cols], transpose) in [([4, 6], false), ([4, 6], true), ([1, 5], false), ([5, 1], true)] {
@@ -98,7 +98,7 @@ fn the_kernels_and_the_cpu_agree() {
     });
 }
 
-/// Whether the library is there: on the fake driver it is.
+/// Whether the library is available; on the fake driver it is.
 fn has_cublas(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 2>([1, 1]).expect("it can be had");
     let mut out = rt.zeros([1, 1]).expect("it can be had");

@@ -8,7 +8,7 @@ use dahl::{Result, Task, f16};
 
 use super::{CPU, in_seeds, numbers};
 
-/// The sums along the columns of five matrices, by contributions each of which `send` says where it runs.
+/// The sums along the columns of five matrices; `send` chooses the worker of each contribution.
 fn sums(rt: &Runtime, send: impl for<'t> Fn(Task<'t>, usize) -> Task<'t>) -> Result<Vec<f16>> {
     let mut out: Matrix<'_, f16> = rt.from_vec([1, 3], numbers(3, 1))?;
     out.set_leaf_len(NonZeroUsize::MIN);
@@ -19,7 +19,7 @@ fn sums(rt: &Runtime, send: impl for<'t> Fn(Task<'t>, usize) -> Task<'t>) -> Res
     out.to_vec()
 }
 
-/// What a reduction added, each with how many ran on the CPU and elsewhere.
+/// The kernels that combined contributions, each with the number of calls on the CPU and elsewhere.
 fn added(rt: &Runtime) -> Result<Vec<(String, [u64; 2])>> {
     rt.wait()?;
     let models = rt.performance_models();

@@ -26,8 +26,8 @@ use world::{check, config, forgets_nothing, schedulers, with_scheduler};
 proptest! {
     #![proptest_config(config(20))]
 
-    /// On the fake CUDA driver, which does what is in the streams in an order that its seed draws from those that
-    /// streams and events allow.
+    /// On the fake CUDA driver, which runs the work in streams in an order that its seed draws from those that streams
+    /// and events permit.
     #[test]
     fn random_programs_give_the_sequential_result_on_cuda(
         program in actions(),
@@ -40,7 +40,7 @@ proptest! {
         graphs in any::<bool>(),
     ) {
         let fake = driver();
-        // Of the machine's own driver, which has no seeds, the first device.
+        // On the driver of the machine, which has no seeds, the first device only.
         let devices = if fake.is_some() { devices } else { 1 };
         if let Some(fake) = fake.as_ref() {
             fake.reset(&format!("seed={seed} devices={devices}"));
@@ -50,7 +50,7 @@ proptest! {
         let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
         let builder = builder.observer(Arc::new(Transfers::default())).cuda_graphs(graphs);
         let rt = builder.build().expect("it can be had");
-        // Graphs are of what was measured and comes again.
+        // Graphs need kernels that were measured and runs that repeat.
         let (measured, times) = if graphs { (devices, 4) } else { (0, 1) };
         let shape = [ROWS, COLUMNS];
         (0..measured).try_for_each(|device| measure(&rt, workers + device, shape)).expect("every call is right");

@@ -52,7 +52,7 @@ static MAP: Codelet = Codelet::new("map", module_path!(), 3)
     .in_place(InPlace::rename(1))
     .cuda(on_cuda::MAP.instance(&[]));
 
-/// What runs on the CPU alone: `out += x`.
+/// A codelet for the CPU alone: `out += x`.
 static ADD_ON_CPU: Codelet = Codelet::new("add_on_cpu", module_path!(), 4)
     .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
     .kernels(&[Some(Kernel::new("rust", |views| {
@@ -70,10 +70,10 @@ static FILL: Codelet = Codelet::new("fill", module_path!(), 5)
     }))])
     .cuda(on_cuda::FILL.instance(&[]));
 
-/// The gates that are open: those up to this number.
+/// The gates up to this number are open.
 static OPEN: (Mutex<i64>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// What ends on the CPU when its gate is open.
+/// A task on the CPU that ends when its gate is open.
 static HOLD: Codelet = Codelet::new("hold", module_path!(), 6)
     .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
     .arguments(&["gate"])
@@ -84,11 +84,11 @@ static HOLD: Codelet = Codelet::new("hold", module_path!(), 6)
         drop(OPEN.1.wait_while(open, is_closed).unwrap_or_else(PoisonError::into_inner));
     }))]);
 
-/// Keeps what reads an array from beginning until this is dropped. There is one at a time.
+/// Keeps tasks that read an array from starting until this is dropped. There is one at a time.
 pub(crate) struct Gate(i64);
 
 impl Gate {
-    /// A gate before everything that reads or writes `x` from now on.
+    /// Puts a gate before all later tasks that read or write `x`.
     pub(crate) fn before(x: &mut M<'_>) -> Self {
         let number = *OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) + 1;
         let mut task = Task::new(&HOLD);
@@ -106,7 +106,8 @@ impl Drop for Gate {
     }
 }
 
-/// The driver of CUDA, which one test at a time uses: the fake driver, or, where the environment says `FAKE_CUDA=0`, that of the machine.
+/// The CUDA driver, which one test at a time uses: the fake driver, or, if the environment says `FAKE_CUDA=0`, that of
+/// the machine.
 pub(crate) struct Bed(MutexGuard<'static, Option<FakeDriver>>);
 
 impl Bed {
@@ -114,8 +115,8 @@ impl Bed {
         Self(fake_cuda::driver())
     }
 
-    /// The fake driver, begun anew with these settings. Nothing where the driver is the machine's, which has no settings: what
-    /// such a test is about only the fake driver does.
+    /// The fake driver, reset with these settings. `None` where the driver of the machine is used, which has no
+    /// settings: only the fake driver behaves as such a test needs.
     pub(crate) fn new(settings: &str) -> Option<Self> {
         let bed = Self::of_any_driver();
         let fake = bed.0.as_ref()?;
@@ -125,29 +126,29 @@ impl Bed {
         Some(bed)
     }
 
-    /// What the fake driver has found to be wrong.
+    /// The errors that the fake driver has found.
     pub(crate) fn findings(&self) -> String {
         self.0.as_ref().map_or_else(String::new, FakeDriver::findings)
     }
 
-    /// How many calls of a kind the fake driver has had.
+    /// The number of calls of a kind to the fake driver.
     pub(crate) fn calls(&self, kind: &str) -> u64 {
         self.0.as_ref().map_or(0, |fake| fake.calls(kind))
     }
 
-    /// The products that cuBLAS was asked for since this was asked last, a line each.
+    /// The products that were requested from cuBLAS since the last call of this, a line each.
     pub(crate) fn products(&self) -> String {
         self.0.as_ref().map_or_else(String::new, FakeDriver::products)
     }
 
-    /// The convolutions that cuDNN was asked for since this was asked last, a line each.
+    /// The convolutions that were requested from cuDNN since the last call of this, a line each.
     pub(crate) fn convolutions(&self) -> String {
         self.0.as_ref().map_or_else(String::new, FakeDriver::convolutions)
     }
 }
 
-/// Does the same under several seeds, each of which is another order of what streams hold: at once, as late as possible,
-/// and drawn. On the driver of the machine once, if it has so many devices.
+/// Runs the test under several seeds, each of which is another order of the work in streams: as early as possible, as
+/// late as possible, and random ones. On the driver of the machine once, if it has so many devices.
 pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
     let bed = Bed::of_any_driver();
     let Some(fake) = bed.0.as_ref() else {
@@ -223,7 +224,7 @@ pub(crate) fn map_self(x: &M<'_>, y: &mut M<'_>, worker: usize) -> Result<()> {
     task.on(worker).submit()
 }
 
-/// A task that no worker of a device can run is refused where it is submitted.
+/// The error of a task that no worker of a device can run, which `submit` refuses.
 pub(crate) fn refused_on_device(x: &M<'_>, out: &mut M<'_>) -> String {
     let mut task = Task::new(&ADD_ON_CPU);
     task.read(x);
@@ -231,7 +232,7 @@ pub(crate) fn refused_on_device(x: &M<'_>, out: &mut M<'_>) -> String {
     task.on(cuda(0)).submit().expect_err("it has no kernel there").to_string()
 }
 
-/// How often elements went from one memory node to another: from, to, how often.
+/// The number of transfers between memory nodes: from, to, count.
 pub(crate) fn moves(rt: &Runtime) -> Vec<(usize, usize, u64)> {
     let mut moves: Vec<_> =
         rt.transfers().iter().map(|&TransferTotal { from, to, count, .. }| (from, to, count)).collect();

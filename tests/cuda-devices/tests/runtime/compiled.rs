@@ -10,7 +10,7 @@ use crate::runtime::bed::{Bed, M, builder, cuda, in_seeds};
 
 const I64: ElementType = ElementType::of::<i64>();
 
-/// As `dahl-build` writes them, of a file with two kernels.
+/// A file with two kernels, as `dahl-build` writes it.
 const ENTRIES: &str = "#include \"dahl.cuh\"
 #include \"compiled.cuh\"
 using namespace dahl;
@@ -87,11 +87,11 @@ fn a_task_that_only_the_device_may_run_fails_with_the_compilers_messages() {
     submit(&BROKEN, &mut x, Some(cuda(0))).expect("nobody knows yet");
     let error = x.to_vec().expect_err("it was not compiled").to_string();
     assert!(error.contains("compiled.cu") && error.contains("no_such_function"), "{error}");
-    // From now on it is known.
+    // From now on the error is known.
     let refused = submit(&BROKEN, &mut y, Some(cuda(0))).expect_err("it is known").to_string();
     assert!(refused.contains("cannot run it"), "{refused}");
     submit(&BROKEN, &mut y, None).expect("the CPU can run it");
-    // The other kernel of the file is not concerned.
+    // The other kernel of the file is not affected.
     submit(&DOUBLE, &mut y, Some(cuda(0))).expect("it is right");
     assert_eq!(y.to_vec().expect("nothing failed"), [4; 4]);
     while rt.wait().is_err() {}

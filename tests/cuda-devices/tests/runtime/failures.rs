@@ -2,7 +2,7 @@
 
 use crate::runtime::bed::{Bed, UNLUCKY, add, add_on_cpu, builder, cuda, fill, in_seeds, scale};
 
-/// Room on each device for two arrays of eight numbers, in units of 2^20 bytes.
+/// Memory on each device for two arrays of eight numbers, in units of 2^20 bytes.
 const TWO_ARRAYS: f64 = 128.0 / (1 << 20) as f64;
 
 #[test]
@@ -41,7 +41,7 @@ fn a_launch_that_is_refused_fails_its_task_alone() {
 #[test]
 fn a_kernel_that_may_still_write_its_verdict_has_the_memory_for_it() {
     let Some(bed) = Bed::new("") else { return };
-    // The first runtime of all measures its device, by events of its own.
+    // The first runtime of a process measures its device, which uses events.
     drop(builder().build().expect("it can be had"));
     drop(bed);
     for (call, last) in [("event", 40), ("launch", 3)] {
@@ -73,7 +73,7 @@ fn the_run_goes_on_without_a_lost_device() {
         let error = x.to_vec().expect_err("the second kernel met a fault").to_string();
         assert!(error.contains("cuda 0"), "seed {seed}: {error}");
         let _ = rt.wait();
-        // What the device did not have alone is there still, and who is left goes on.
+        // Elements that were not only on the lost device are still valid, and the other workers go on.
         add(&one, &mut y, cuda(1)).expect("it is right");
         add_on_cpu(&one, &mut y).expect("it is right");
         assert_eq!(y.to_vec().expect("nothing failed"), [2; 4]);
@@ -105,7 +105,7 @@ fn work_for_any_worker_goes_on_where_a_device_is_lost() {
 
 #[test]
 fn an_error_that_the_bindings_do_not_know_loses_the_device_and_is_said_by_number() {
-    // No release of CUDA has had it: a newer one may return what dahl was not built with.
+    // No release of CUDA has had this code: a newer one may return codes that dahl does not know.
     let Some(_bed) = Bed::new("fail=launch:1=54321") else { return };
     let rt = builder().build().expect("it can be had");
     let one = rt.from_vec([1, 4], vec![1; 4]).expect("it can be had");
@@ -121,12 +121,12 @@ fn an_error_that_the_bindings_do_not_know_loses_the_device_and_is_said_by_number
 #[test]
 fn what_cannot_land_for_want_of_memory_is_not_lost() {
     let Some(bed) = Bed::new("") else { return };
-    // The first runtime of all measures its device, through memory of the host.
+    // The first runtime of a process measures its device, which uses memory of the host.
     drop(builder().build().expect("it can be had"));
     drop(bed);
     for seed in 0..8 {
-        // Nothing is brought to the device, so that memory of the host is first wanted by what lands: of the two arrays
-        // that are there one cannot, then neither can.
+        // Nothing is copied to the device, so arrays that are evicted are the first to need memory of the host. Of the
+        // two arrays on the device, one cannot be evicted, then neither can.
         for (refused, has_room) in [("1", true), ("1-2", false)] {
             let Some(bed) = Bed::new(&format!("seed={seed} fail=host_alloc:{refused}")) else { return };
             let rt = builder().cuda_limit_mb(TWO_ARRAYS).build().expect("it can be had");
@@ -145,7 +145,7 @@ fn what_cannot_land_for_want_of_memory_is_not_lost() {
             assert_eq!(first.to_vec().expect("it is not lost"), [1; 8], "seed {seed}");
             assert_eq!(second.to_vec().expect("it is not lost"), [2; 8], "seed {seed}");
             assert_eq!(asked, 2, "seed {seed}: neither was left out");
-            // Now that they are at home too, there is room.
+            // Now both have valid copies on the host, so either can be evicted.
             fill(&mut third, 4, cuda(0)).expect("it is right");
             assert_eq!(third.to_vec().expect("nothing failed"), [4; 8], "seed {seed}");
             drop((first, second, third, rt));
@@ -157,12 +157,13 @@ fn what_cannot_land_for_want_of_memory_is_not_lost() {
 #[test]
 fn elements_on_their_way_home_arrive_though_another_device_is_lost() {
     for seed in 0..8 {
-        // The second kernel of the other device meets a fault.
+        // The second kernel of the other device faults.
         let Some(bed) = Bed::new(&format!("seed={seed} devices=2 fail=fault@1:2")) else { return };
         let rt = builder().cuda_limit_mb(TWO_ARRAYS).build().expect("it can be had");
         let [mut x, mut y, mut z, mut unlucky] = [(); 4].map(|()| rt.zeros([1, 8]).expect("it can be had"));
         let before = bed.calls("copy");
-        // Both devices have a copy, of which the first one's is valid; there it was not used for longest, and makes room.
+        // Both devices have a copy, of which that of the first is valid; it is the least recently used there, so it is
+        // evicted.
         fill(&mut x, 5, cuda(1)).expect("it is right");
         fill(&mut x, 6, cuda(0)).expect("it is right");
         rt.wait().expect("nothing failed");

@@ -4,10 +4,10 @@ use dahl_core::{GraphStatistics, Runtime};
 
 use crate::runtime::bed::{Bed, Gate, M, add, builder, cuda, fill, in_seeds, map};
 
-/// Calls until a kernel has been measured often enough to be launched together with others.
+/// The number of calls after which a kernel has been measured often enough to be launched in a graph.
 const ALONE: usize = 5;
 
-/// What the graphs of the first device came to.
+/// The statistics of the first device's graphs.
 fn graphs(rt: &Runtime) -> GraphStatistics {
     rt.statistics().graphs[0].clone()
 }
@@ -16,26 +16,26 @@ fn zeros(rt: &Runtime, columns: usize) -> M<'static> {
     rt.zeros([1, columns]).expect("it can be had")
 }
 
-/// Tasks that are all there when the first one may begin.
+/// Tasks that have all been submitted before the first one may begin.
 struct Steps<'r> {
     rt: &'r Runtime,
     begin: M<'static>,
 }
 
 impl<'r> Steps<'r> {
-    /// On arrays of so many columns.
+    /// For arrays of this many columns.
     fn new(rt: &'r Runtime, columns: usize) -> Self {
         Self { rt, begin: zeros(rt, columns) }
     }
 
-    /// Submits tasks, of which the first one reads what `submit` is given: zeros; then lets them run.
+    /// Submits tasks, of which the first one reads the array of zeros that `submit` is given; then lets them run.
     fn submit(&mut self, submit: impl FnOnce(&M<'_>)) {
         let gate = Gate::before(&mut self.begin);
         submit(&self.begin);
         drop(gate);
     }
 
-    /// As [`submit`](Self::submit), and waits for the end of all.
+    /// As [`submit`](Self::submit), and waits for all tasks.
     fn run(&mut self, submit: impl FnOnce(&M<'_>)) {
         self.submit(submit);
         self.rt.wait().expect("nothing failed");
@@ -74,7 +74,8 @@ fn a_step_that_repeats_is_one_graph() {
         assert_eq!(y.to_vec().expect("nothing failed"), [71; 4]);
         let after = graphs(&rt);
         assert_eq!((before.launches, before.kept), (0, 0), "{before:?}");
-        // The first time an array is brought in the middle, the second time it is launched one by one.
+        // The first time, an array is copied to the device in the middle; the second time, the tasks are launched one
+        // by one.
         assert_eq!((after.instantiated, after.launches, after.kernels), (1, 8, 32), "{after:?}");
     });
 }
@@ -99,7 +100,7 @@ fn other_arrays_and_arguments_change_the_nodes_of_the_graph() {
         assert_eq!(y.to_vec().expect("nothing failed"), [1 + 3 + 5 + 7 + 9; 4]);
         let graphs = graphs(&rt);
         assert_eq!((graphs.instantiated, graphs.launches), (1, 8), "{graphs:?}");
-        // Each time but the first, which made it: the value that is filled in, and the array.
+        // Each launch but the first, which made the graph, changes two nodes: the value of `fill`, and the array.
         assert_eq!(graphs.updated, 7 * 2, "{graphs:?}");
     });
 }
@@ -142,8 +143,8 @@ fn a_long_step_is_several_graphs_that_begin_alike() {
             });
         }
         assert_eq!(x.to_vec().expect("nothing failed"), [6 * 39; 4]);
-        // The first step is 32 and 8, and those that know where a run begins are 16, 16 and 8. Of the second one the first 16 come
-        // for the first time.
+        // The first step is split into 32 and 8 tasks; later ones, where it is known where a run begins, into 16, 16
+        // and 8. In the second step the first 16 occur for the first time.
         let graphs = graphs(&rt);
         assert_eq!(
             (graphs.instantiated, graphs.launches, graphs.kernels),
@@ -153,7 +154,7 @@ fn a_long_step_is_several_graphs_that_begin_alike() {
     });
 }
 
-/// Ten steps of four tasks each, on two arrays; what they are in the end.
+/// Ten steps of four tasks each, on two arrays; returns their final elements.
 fn ten_steps(rt: &Runtime) -> [Vec<i64>; 2] {
     let (mut x, mut y) = (zeros(rt, 4), zeros(rt, 4));
     let mut steps = Steps::new(rt, 4);
@@ -183,12 +184,13 @@ fn the_driver_is_called_less_often() {
     let (singly, single_launches, none, single_events) = run(false);
     let (together, launches, of_graphs, events) = run(true);
     assert_eq!(singly, together);
-    // Three launches for each measured step, and four for each of ten; of these all but the first are one.
+    // Three launches for each measured step, and four for each of ten steps; with graphs, nine of these are one launch.
     assert_eq!((single_launches, none), (3 * 5 + 40, 0));
-    // A graph, its nodes, and it is made executable.
+    // The calls are: make a graph, add its four nodes, instantiate it.
     assert_eq!((launches, of_graphs), (3 * 5 + 4 + 9, 6));
-    // 233 calls for events are made by tasks of which each records where it begins and where it ends. Singly many begin where
-    // the one before ends, by whether the device is at it still; together there are ten runs in place of forty tasks.
+    // Tasks that record both their begin and their end would make 233 calls for events. Without graphs, many begin
+    // where the task before ends, depending on whether the device is still busy with it; with graphs there are ten runs
+    // instead of forty tasks.
     assert!(events + 40 <= 233, "{events}");
     assert!(events < single_events, "{events} and {single_events} singly");
     assert_eq!(bed.findings(), "");
@@ -230,7 +232,7 @@ fn with_a_trace_tasks_are_launched_one_by_one() {
 
 #[test]
 fn a_graph_that_is_refused_is_launched_one_by_one() {
-    // The launches before, 15 and 4; making a graph, its nodes, and making it executable; then its launch.
+    // After 15 and 4 launches, the calls are: make a graph, add its nodes, instantiate it; then launch it.
     for fail in ["graph:1", "graph:2", "graph:6", "launch:20", "launch:22=701"] {
         let Some(bed) = Bed::new(&format!("fail={fail}")) else { return };
         let rt = builder().cuda_graphs(true).build().expect("it can be had");
@@ -247,7 +249,8 @@ fn a_graph_that_is_refused_is_launched_one_by_one() {
 
 #[test]
 fn a_node_that_cannot_be_changed_ends_the_graph() {
-    // A graph, three nodes, and it is made executable: so the seventh call changes the second of two nodes.
+    // The calls are: make a graph, add three nodes, instantiate it; so the seventh call changes the second of two
+    // nodes.
     let Some(bed) = Bed::new("fail=graph:7") else { return };
     let rt = builder().cuda_graphs(true).build().expect("it can be had");
     let [mut x, mut filled] = [(); 2].map(|()| zeros(&rt, 4));
@@ -269,7 +272,7 @@ fn a_node_that_cannot_be_changed_ends_the_graph() {
     assert_eq!(bed.findings(), "");
 }
 
-/// The first of two devices is lost by its first graph, which fails as `settings` say, and nothing else is.
+/// The first of two devices is lost by its first graph, which fails by `settings`, and nothing else is lost.
 fn goes_on_without_the_first_device(settings: &str) {
     let Some(_bed) = Bed::new(&format!("devices=2 {settings}")) else { return };
     let rt = builder().cuda_graphs(true).build().expect("it can be had");
@@ -297,14 +300,14 @@ fn goes_on_without_the_first_device(settings: &str) {
 
 #[test]
 fn a_launch_that_is_refused_after_all_loses_the_device() {
-    // The launch of the first graph, and that of its first kernel.
+    // The launches of the first graph and of its first kernel fail.
     goes_on_without_the_first_device("fail=launch@0:20-21");
 }
 
 #[test]
 fn a_fault_in_a_graph_loses_the_device_and_no_more() {
     for seed in 0..8 {
-        // In the second kernel of the first graph.
+        // The second kernel of the first graph fails.
         goes_on_without_the_first_device(&format!("seed={seed} fail=fault@0:21"));
     }
 }
@@ -400,7 +403,7 @@ fn few_graphs_are_kept() {
     let mut x = zeros(&rt, 4);
     let mut steps = Steps::new(&rt, 4);
     steps.measure(&one, &mut x);
-    // A run for each number: its binary digits, twice.
+    // One run for each number: its binary digits, twice.
     for number in (0..100).flat_map(|number| [number; 2]) {
         steps.run(|begin| {
             add(begin, &mut x, cuda(0)).expect("it is right");

@@ -2,7 +2,7 @@
 
 use crate::runtime::bed::{M, add, add_anywhere, builder, cuda, in_seeds};
 
-/// So many lines of 64 bytes, in units of 2^20 bytes.
+/// The size of `lines` lines of 64 bytes, in units of 2^20 bytes.
 fn lines(lines: u32) -> f64 {
     f64::from(64 * lines) / f64::from(1 << 20)
 }

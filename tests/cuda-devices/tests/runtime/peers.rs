@@ -8,12 +8,12 @@ use crate::runtime::bed::{Bed, builder};
 /// Whether `device` may read and write the memory of the pool of `owner`.
 fn may_access(owner: i32, device: i32) -> bool {
     let mut pool: CUmemoryPool = std::ptr::null_mut();
-    // SAFETY: room for a pool, and a device that there is.
+    // SAFETY: the pointer is to memory for a pool, and the device exists.
     let found = unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, owner) };
     assert_eq!(found, CUresult::CUDA_SUCCESS);
     let mut location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device };
     let mut flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    // SAFETY: room for flags, a pool that there is, and a place that is only read.
+    // SAFETY: the pointer is to memory for flags, the pool exists, and the location is only read.
     let asked = unsafe { sys::cuMemPoolGetAccess(&raw mut flags, pool, &raw mut location) };
     assert_eq!(asked, CUresult::CUDA_SUCCESS);
     flags == sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE

@@ -149,7 +149,7 @@ fn a_prefetch_copies_what_a_task_then_finds() {
         x.prefetch(cuda(0));
         x.prefetch(cuda(0));
         scale(&mut x, 1, cuda(0)).expect("it is right");
-        // Written on the device, it is not copied there again, nor are the old elements.
+        // It was written on the device, so neither it nor its old elements are copied there.
         x.prefetch(cuda(0));
         scale(&mut x, 1, cuda(0)).expect("it is right");
         assert_eq!(x.to_vec().expect("nothing failed"), [31, 56, 81, 106]);
@@ -160,7 +160,7 @@ fn a_prefetch_copies_what_a_task_then_finds() {
 #[test]
 fn a_prefetch_makes_no_room() {
     in_seeds(1, || {
-        // Room for two arrays.
+        // Memory for two arrays.
         let limit_mb = f64::from(2 * 64) / f64::from(1 << 20);
         let rt = builder().cuda_limit_mb(limit_mb).build().expect("it can be had");
         let arrays: Vec<_> =

@@ -2,14 +2,14 @@ use dahl::testing::Within;
 
 use super::*;
 
-/// Small whole numbers, whose sums are exact: which of two sums is larger is not a question of rounding, and some are equal.
+/// Small whole numbers, whose sums are exact: rounding does not decide which of two sums is larger, and some are equal.
 fn whole<const N: usize>(shape: [usize; N], seed: usize) -> Within<N> {
     let count = shape.iter().product();
     let values: Vec<f64> = (0..count).map(|i| ((i * 7 + seed * 5) % 11) as f64 - 5.0).collect();
     holding(shape, &values)
 }
 
-// What overflows is NaN or infinite by the order of the sum, and the rectifier makes 0 of the one and not of the other.
+// A sum that overflows is NaN or infinite depending on its order, and the rectifier makes 0 of -inf but not of NaN.
 on_cpu!(
     conv2d_relu: conv2d_relu of ops::codelets::Conv2dRelu,
     (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
@@ -20,13 +20,13 @@ on_cpu!(
     (whole([2, 3, 7, 9], 1), whole([7, 3, 3, 2], 2), whole([7], 3), _, _),
     (ops::Conv2dPoolGeometry { padding: [1, 1], size: [2, 3] },)
 );
-// More windows and channels than one tile has, of which some are left over.
+// More windows and channels than one tile has, and not a multiple.
 on_cpu!(
     pooled_in_tiles: conv2d_relu_max_pool2d of ops::codelets::Conv2dReluMaxPool2d,
     (whole([3, 1, 14, 15], 1), whole([67, 1, 3, 3], 2), whole([67], 3), _, _),
     (ops::Conv2dPoolGeometry { padding: [0, 1], size: [2, 2] },)
 );
-// Windows of more places than have columns at once, some of which are left over.
+// Windows of more places than have columns at a time, and not a multiple.
 on_cpu!(
     pooled_by_nine: conv2d_relu_max_pool2d of ops::codelets::Conv2dReluMaxPool2d,
     (whole([2, 3, 11, 8], 1), whole([7, 3, 3, 3], 2), whole([7], 3), _, _),
@@ -43,7 +43,7 @@ on_cpu!(
     ([2, 1, 29, 27], [2, 2, 29, 27], [2, 2, 29, 27], output([2, 1, 3, 3]), output([2])),
     ([1, 1])
 );
-// Small planes of so many images that a thread goes over them again and again.
+// Small planes of so many images that a thread's steps pass over several planes.
 on_cpu!(
     rectified_backward_of_many: conv2d_relu_backward of ops::codelets::Conv2dReluBackward,
     ([21, 1, 15, 17], [21, 2, 15, 17], [21, 2, 15, 17], output([2, 1, 1, 1]), output([2])),
@@ -59,7 +59,7 @@ on_cpu!(
     ([1, 2, 17, 16], [1, 2, 17, 16], below(300, [1, 2, 17, 16]), output([1, 2, 20, 17]), output([2])),
     ()
 );
-// Planes of more places than a block has at once, of which most are named more than once.
+// Planes of more places than a block holds at a time, of which most are named more than once.
 on_cpu!(
     by_sums_in_pieces: bias_relu_max_pool2d_backward of ops::codelets::BiasReluMaxPool2dBackward,
     ([1, 2, 59, 70], [1, 2, 59, 70], below(4200, [1, 2, 59, 70]), output([1, 2, 60, 71]), output([2])),

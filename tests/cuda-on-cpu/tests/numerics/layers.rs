@@ -1,6 +1,6 @@
 use super::*;
 
-/// Ten classes, in integers whose type the codelet leaves open.
+/// Ten classes, as integers, whose type the codelet does not fix.
 fn labels() -> Input<u32, 1> {
     let classes = (0..31).map(|sample| f64::from(7 * sample % 10)).collect::<Vec<_>>();
     Describes::<u32>::describe(holding([31], &classes))
@@ -10,7 +10,7 @@ on_cpu!(bias: bias of ops::codelets::Bias, ([3, 5, 31], [5], _), (1,));
 on_cpu!(bias_of_samples: bias of ops::codelets::Bias, ([31, 5], [5], _), (1,));
 on_cpu!(bias_backward: bias_backward of ops::codelets::BiasBackward, ([7, 5, 31], _), (1,));
 on_cpu!(bias_backward_of_samples: bias_backward of ops::codelets::BiasBackward, ([31, 37], _), (1,));
-// In chunks that begin anywhere on the axis; with runs in which chunks fit, and in which they do not; in parts.
+// In chunks that begin anywhere on the axis; with runs that are whole chunks, and runs that are not; in parts.
 on_cpu!(bias_in_chunks: bias of ops::codelets::Bias, ([3, 5, 33], [5], _), (1,));
 on_cpu!(bias_of_samples_in_chunks: bias of ops::codelets::Bias, ([31, 3], [3], _), (1,));
 on_cpu!(bias_backward_long: bias_backward of ops::codelets::BiasBackward, ([9, 3, 120], _), (1,));

@@ -12,7 +12,7 @@ on_cpu!(matvec_of_transpose: matvec of ops::codelets::Matvec, ([67, 35], [67], _
 on_cpu!(outer: outer of ops::codelets::Outer, ([31], [67], _), ());
 on_cpu!(dot: dot of ops::codelets::Dot, ([131, 67], [131, 67], _), ());
 on_cpu!(conv2d: conv2d of ops::codelets::Conv2d, ([2, 3, 8, 7], [5, 3, 3, 2], _), (ops::Conv2dGeometry { stride: [2, 1], padding: [1, 1] },));
-// More channels and positions than one tile has, and more positions than a flat one.
+// More channels and positions than one tile has, and more positions than a flat one has.
 on_cpu!(conv2d_in_tiles: conv2d of ops::codelets::Conv2d, ([2, 3, 11, 9], [67, 3, 3, 2], _), (ops::Conv2dGeometry { stride: [1, 1], padding: [1, 1] },));
 on_cpu!(conv2d_in_flat_tiles: conv2d of ops::codelets::Conv2d, ([3, 2, 11, 9], [5, 2, 3, 3], _), (ops::Conv2dGeometry { stride: [1, 1], padding: [1, 1] },));
 on_cpu!(

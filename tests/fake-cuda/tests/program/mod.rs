@@ -10,7 +10,7 @@ use cudarc::driver::{
 use cudarc::nvrtc::Ptx;
 use fake_cuda::FakeDriver;
 
-/// What a module says of the kernels that these tests launch.
+/// A module's description of the kernels that these tests launch.
 const IMAGE: &str = "\
 .version 8.0
 .target sm_75
@@ -24,7 +24,7 @@ const IMAGE: &str = "\
 /// The elements of the arrays.
 pub(crate) const N: usize = 1000;
 
-/// Runs `program` with these settings; what was found.
+/// Runs `program` with these settings; returns the findings.
 pub(crate) fn with(settings: &str, program: impl FnOnce()) -> String {
     static ALONE: Mutex<()> = Mutex::new(());
     static DRIVER: OnceLock<FakeDriver> = OnceLock::new();
@@ -35,7 +35,7 @@ pub(crate) fn with(settings: &str, program: impl FnOnce()) -> String {
     fake.findings_and_left()
 }
 
-/// Runs a program that is right under many seeds: nothing may be found.
+/// Runs a correct program under many seeds: there must be no findings.
 pub(crate) fn in_seeds(settings: &str, program: impl Fn(u64)) {
     for seed in 0..20 {
         let found = with(&format!("seed={seed} {settings}"), || program(seed));

@@ -31,7 +31,7 @@ fn measurements_decide_between_the_library_and_the_kernel() {
     let kernel = row.kernel.expect("it is decided after thirty tasks");
     let best = row.trials.iter().min_by(|a, b| a.median_us.partial_cmp(&b.median_us).expect("numbers"));
     assert_eq!(kernel, best.expect("there are two").kernel, "{choices}");
-    // Two to six to try each, and the rest as was chosen.
+    // Two to six calls to try each kernel, and the rest by the one that was chosen.
     let called = bed.products().lines().count();
     let expected = if kernel == "by_cublas" { 24..=28 } else { 2..=6 };
     assert!(expected.contains(&called), "{called} of 30: {choices}");

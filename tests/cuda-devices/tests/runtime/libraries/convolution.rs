@@ -7,7 +7,7 @@ use dahl_core::{AccessMode, Codelet, Element, ElementType, Real, Result, Runtime
 use super::product::number;
 use crate::runtime::bed::cuda;
 
-/// What is computed: the output, from the input and the filters;
+/// A direction: computes the output, from the input and the filters;
 pub(super) const FORWARD: usize = 0;
 /// the gradient by the input, from that by the output and the filters;
 pub(super) const DATA: usize = 1;
@@ -31,7 +31,7 @@ pub(super) struct Arrays<T: Element, O: Element> {
     case: Case,
 }
 
-/// `[input, filters, output]`, from the parameters of a direction; and back.
+/// `[input, filters, output]`, from the parameters of a direction, or the reverse.
 fn by_role<A>(way: usize, [first, second, out]: [A; 3]) -> [A; 3] {
     match way {
         FORWARD => [first, second, out],
@@ -47,7 +47,7 @@ fn on_cpu<T: Real, O: Real, const WAY: usize>(views: &mut Views<'_>) {
     let keep: bool = views.argument();
     let [input, filters, output] = by_role(WAY, [first.dim(), second.dim(), out.dim()]);
     let mut sums = Array4::<f64>::zeros(out.raw_dim());
-    // Each position of each filter, each tap: a product, which belongs to one element of each array.
+    // Each position of each filter and each tap is a product, which belongs to one element of each array.
     for ((image, filter, row, col), (channel, j, k)) in
         places(output).flat_map(|place| taps(filters).map(move |tap| (place, tap)))
     {
@@ -141,7 +141,7 @@ impl<T: Real, O: Real> Arrays<T, O> {
         })
     }
 
-    /// Sets all elements of what is read.
+    /// Sets all elements of the arrays that are read.
     pub(super) fn fill(&mut self, first: f64, second: f64) -> Result<()> {
         self.first.write()?.fill(T::from_f64(first));
         self.second.write()?.fill(T::from_f64(second));
@@ -169,7 +169,7 @@ fn numbers<T: Real>(rt: &Runtime, extents: [usize; 4], first: usize) -> Result<T
 pub(super) const SMALL: Case =
     Case { input: [2, 3, 6, 5], filters: [4, 3, 3, 2], stride: [1, 1], padding: [1, 0] };
 
-/// Whether the machine has no cuDNN, where its own driver is used. With the fake driver there is one.
+/// Whether there is no cuDNN, on a machine whose own driver is used. With the fake driver there is one.
 pub(super) fn is_absent(rt: &Runtime) -> bool {
     let mut arrays = Arrays::<f32, f32>::new::<FORWARD>(rt, SMALL).expect("it can be had");
     let refused = arrays.task::<FORWARD>(false).on(cuda(0)).submit().err();

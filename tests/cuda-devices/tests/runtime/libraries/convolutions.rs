@@ -13,7 +13,7 @@ const CASES: [Case; 5] = [
     Case { input: [2, 4, 1, 7], filters: [3, 4, 1, 1], stride: [1, 2], padding: [0, 0] },
 ];
 
-/// All cases of a direction on the device and on the CPU; how many there were.
+/// Compares all cases of a direction on the device and on the CPU; returns their number.
 fn compare<T: Real, O: Real, const WAY: usize>(rt: &Runtime) -> Result<usize> {
     let keeps: &[bool] = if WAY == FILTER { &[false, true] } else { &[false] };
     for (case, &keep) in CASES.into_iter().flat_map(|case| keeps.iter().map(move |keep| (case, keep))) {
@@ -53,7 +53,7 @@ fn run<T: Real, const WAY: usize>(rt: &Runtime, case: Case, keep: bool) -> Resul
     arrays.out.to_vec()
 }
 
-/// Runs a direction where it can be run, which is right.
+/// Runs a direction on any worker, and checks the result.
 fn run_somewhere<T: Real, const WAY: usize>(rt: &Runtime, case: Case) {
     let mut expected = Arrays::<T, T>::new::<WAY>(rt, case).expect("it can be had");
     let mut found = Arrays::<T, T>::new::<WAY>(rt, case).expect("it can be had");
@@ -71,7 +71,7 @@ fn cudnn_is_told_shapes_types_and_algorithms_of_the_same_bits() {
         run::<f32, FORWARD>(&rt, SMALL, false).expect("nothing failed");
         run::<bf16, DATA>(&rt, strided, false).expect("nothing failed");
         run::<f64, FILTER>(&rt, SMALL, true).expect("nothing failed");
-        // 1 is PRECOMP_GEMM, and what is not added by atomics; math 3 is without TF32, 1 with tensor cores.
+        // 1 is PRECOMP_GEMM, which adds without atomics; math 3 is without TF32, 1 with tensor cores.
         assert_eq!(
             bed.convolutions(),
             "forward 2x3x6x5 by 4x3x3x2 to 2x4x6x4, stride 1x1, padding 1x0, \
@@ -88,7 +88,7 @@ fn cudnn_is_told_shapes_types_and_algorithms_of_the_same_bits() {
 fn tf32_is_for_who_asks_for_it() {
     let Some(bed) = Bed::new("") else { return };
     let one = Case { input: [1; 4], filters: [1; 4], stride: [1; 2], padding: [0; 2] };
-    // 2^-12 below 1 has no place among 10 bits of fraction.
+    // 1 - 2^-12 needs more than 10 bits of fraction.
     let fine: f32 = 1.0 - 1.0 / 4096.0;
     for (allowed, expected, math) in [(false, fine, 3), (true, 1.0 - 1.0 / 2048.0, 0)] {
         let rt = builder().cuda_tf32(allowed).build().expect("it can be had");
@@ -111,14 +111,14 @@ fn its_work_is_in_the_order_of_the_stream() {
         let [mut expected, mut found] =
             [(); 2].map(|()| Arrays::<f32, f32>::new::<FILTER>(&rt, SMALL).expect("it can be had"));
         for step in 0..5 {
-            // Each adds to what the one before made, from device to device.
+            // Each adds to the result of the one before, from device to device.
             expected.task::<FILTER>(true).on(0).submit().expect("it is right");
             found.task::<FILTER>(true).on(cuda(step % 2)).submit().expect("it is right");
         }
         let expected = expected.out.to_vec().expect("nothing failed");
         assert_eq!(found.out.to_vec().expect("nothing failed"), expected);
         drop(found);
-        // Workspaces are the tasks' own.
+        // The tasks have their own workspaces.
         let memory = rt.memory();
         let left = memory[1..].iter().flat_map(|node| node.holders.iter().map(|holder| holder.what));
         assert_eq!(left.collect::<Vec<_>>(), Vec::<&str>::new());
@@ -141,7 +141,7 @@ fn algorithms_are_taken_that_there_is_room_for() {
 
 #[test]
 fn a_call_that_fails_fails_its_task_alone_and_algorithms_are_asked_for_once() {
-    // The handle, the algorithms, and two convolutions; then the third.
+    // The calls are: the handle, the algorithms, and two convolutions; then the third.
     let Some(bed) = Bed::new("fail=library:5=5000") else { return };
     let rt = builder().build().expect("it can be had");
     let results: Vec<_> = (0..4).map(|_| run::<f32, FORWARD>(&rt, SMALL, false)).collect();
@@ -169,7 +169,7 @@ fn algorithms_that_cannot_be_had_fail_the_task_and_are_asked_for_again() {
 
 #[test]
 fn what_cudnn_does_not_support_the_cpu_does() {
-    // Status 3002: a shape that it does not have. So it said of this one, and is not asked again.
+    // Status 3002: a shape that is not supported. The library said so for this one, and is not asked again.
     let Some(bed) = Bed::new("fail=library:2=3002") else { return };
     let rt = builder().build().expect("it can be had");
     for _ in 0..2 {
@@ -210,7 +210,7 @@ fn a_cudnn_that_does_not_want_the_device_is_left_out() {
     for _ in 0..8 {
         run_somewhere::<f32, FORWARD>(&rt, SMALL);
     }
-    // From now on it is known: no worker takes it.
+    // From now on this is known, and no worker takes it.
     let mut arrays = Arrays::<f32, f32>::new::<FORWARD>(&rt, SMALL).expect("it can be had");
     assert!(arrays.task::<FORWARD>(false).on(cuda(0)).submit().is_err());
     assert_eq!(bed.convolutions(), "");

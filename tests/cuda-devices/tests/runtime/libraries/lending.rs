@@ -6,7 +6,7 @@ use dahl_core::Codelet;
 use super::product::{ARGUMENTS, Factors, by_cublas, is_absent, on_cpu, parameters, run, task};
 use crate::runtime::bed::{Bed, builder, cuda, in_seeds};
 
-/// What a library of one's own would be lent.
+/// A codelet with a library call of its own, which uses a workspace and the stream.
 static LENT: Codelet = Codelet::new("lent", module_path!(), 22)
     .parameters(&parameters::<f32, f32>())
     .arguments(ARGUMENTS)

@@ -27,14 +27,14 @@ fn without_the_library_the_kernel_runs() {
     let mut factors = Factors::<f32, f32>::new(&rt, [2, 2, 2], [false; 2]).expect("it can be had");
     let refused = task(&PRODUCT, &mut factors, [false; 2], false).kernel("by_cublas").submit();
     assert!(refused.is_err(), "the library is not there");
-    // What the library alone can do on a device is done by the CPU.
+    // Tasks that only the library can run on a device are run by the CPU.
     let codelet = product::<f32, f32>();
     assert!(task(codelet, &mut factors, [false; 2], false).on(cuda(0)).submit().is_err());
     task(codelet, &mut factors, [false; 2], false).submit().expect("a CPU runs it");
     rt.wait().expect("nothing failed");
 }
 
-/// Set for the processes that say where cuDNN is: whether it is there.
+/// Set for the processes that are told whether there is a cuDNN.
 const THERE: &str = "TEST_CUDNN_IS_THERE";
 
 #[test]
@@ -45,7 +45,7 @@ fn a_folder_or_a_file_is_named_or_none() {
         let mut arrays = Arrays::<f32, f32>::new::<FORWARD>(&rt, SMALL).expect("it can be had");
         let submitted = arrays.task::<FORWARD>(false).on(cuda(0)).submit();
         assert_eq!(submitted.is_ok(), there == "1", "{submitted:?}");
-        // What no device can do the CPU does.
+        // Tasks that no device can run are run by the CPU.
         arrays.task::<FORWARD>(false).submit().expect("a CPU runs it");
         rt.wait().expect("nothing failed");
         assert!(there == "1" || bed.convolutions().is_empty());
@@ -71,7 +71,7 @@ fn a_library_that_does_not_want_the_device_is_left_out() {
     let rt = with("measured").build().expect("it can be had");
     run(&rt, 5).expect("nothing failed");
     assert_eq!(bed.products(), "");
-    // Nor is it asked again.
+    // It is not asked again.
     let mut factors = Factors::<f32, f32>::new(&rt, [2, 2, 2], [false; 2]).expect("it can be had");
     assert!(task(&PRODUCT, &mut factors, [false; 2], false).kernel("by_cublas").submit().is_err());
 }
@@ -124,7 +124,7 @@ fn a_call_that_fails_fails_its_task_alone() {
 #[test]
 fn a_device_without_room_for_the_workspace_does_without_the_library() {
     let Some(bed) = Bed::new("") else { return };
-    // Room for the arrays, and not for the least workspace.
+    // Memory for the arrays, and not for the smallest workspace.
     let rt = builder().cuda_limit_mb(0.03).build().expect("it can be had");
     run(&rt, 3).expect("nothing failed");
     assert_eq!(bed.products(), "");

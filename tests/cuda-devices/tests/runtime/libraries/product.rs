@@ -15,7 +15,7 @@ fn oriented<T>(matrix: ArrayView2<'_, T>, transpose: bool) -> ArrayView2<'_, T> 
     if transpose { matrix.reversed_axes() } else { matrix }
 }
 
-/// `out = a x b`, each factor transposed first if its flag is set; added to what is there if `keep`.
+/// `out = a x b`, each factor transposed first if its flag is set; added to the old `out` if `keep`.
 pub(super) fn on_cpu<T: Real, O: Real>(views: &mut Views<'_>) {
     let (a, b, mut out) = (views.view::<T, Ix2>(), views.view::<T, Ix2>(), views.view_mut::<O, Ix2>());
     let [transpose_a, transpose_b, keep] = [(); 3].map(|()| views.argument::<bool>());
@@ -50,7 +50,7 @@ pub(super) const fn parameters<T: Element, O: Element>() -> [Parameter; 3] {
 
 pub(super) const ARGUMENTS: &[&str] = &["transpose_a", "transpose_b", "keep"];
 
-/// The product of any types, which on a device cuBLAS alone has.
+/// The product of any types, for which cuBLAS is the only kernel on a device.
 pub(super) fn product<T: Real, O: Real>() -> &'static Codelet {
     const {
         &Codelet::new("product", module_path!(), 20)
@@ -75,7 +75,7 @@ static KERNEL: CudaKernel = CudaKernel::new("product", "product.cu", &IMAGE)
         shared_bytes: &[CudaStep::Number(0)],
     }]);
 
-/// The same of `f32`, with a kernel of its own besides.
+/// The same for `f32`, with a CUDA kernel as well.
 pub(super) static PRODUCT: Codelet = Codelet::new("product_with_kernel", module_path!(), 21)
     .parameters(&parameters::<f32, f32>())
     .arguments(ARGUMENTS)
@@ -126,7 +126,7 @@ pub(super) fn task<'t, T: Real, O: Real>(
     task
 }
 
-/// Whether the machine has no cuBLAS, where its own driver is used. With the fake driver there is one.
+/// Whether there is no cuBLAS, on a machine whose own driver is used. With the fake driver there is one.
 pub(super) fn is_absent(rt: &Runtime) -> bool {
     let mut factors = Factors::<f32, f32>::new(rt, [1, 1, 1], [false; 2]).expect("it can be had");
     let refused = task(&PRODUCT, &mut factors, [false; 2], false).kernel("by_cublas").submit().err();
@@ -137,7 +137,7 @@ pub(super) fn is_absent(rt: &Runtime) -> bool {
     refused.is_some()
 }
 
-/// Runs `count` products on the device, one after the other, whose results are right.
+/// Runs `count` products on the device, one after the other, and checks the results.
 pub(super) fn run(rt: &Runtime, count: usize) -> Result<()> {
     let mut expected = Factors::<f32, f32>::new(rt, [3, 4, 5], [false; 2])?;
     task(&PRODUCT, &mut expected, [false; 2], false).on(0).submit()?;

@@ -8,7 +8,7 @@ use crate::runtime::bed::{Bed, builder, cuda, in_seeds};
 const FORMS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 const SHAPES: [[usize; 3]; 4] = [[3, 4, 5], [1, 6, 2], [5, 1, 1], [1, 1, 7]];
 
-/// Every form on the device and on the CPU.
+/// Compares every form on the device and on the CPU.
 fn compare<T: Real, O: Real>(rt: &Runtime) -> Result<()> {
     for (shape, transposed, keep) in SHAPES
         .into_iter()
@@ -75,7 +75,7 @@ fn cublas_is_told_types_modes_and_the_transpose() {
 #[test]
 fn tf32_is_for_who_asks_for_it() {
     let Some(bed) = Bed::new("") else { return };
-    // 2^-12 below 1 has no place among 10 bits of fraction.
+    // 1 - 2^-12 needs more than 10 bits of fraction.
     let fine = 1.0 - 1.0 / 4096.0;
     for (allowed, expected, compute) in [(false, fine, 68), (true, 1.0 - 1.0 / 2048.0, 77)] {
         let rt = builder().cuda_tf32(allowed).build().expect("it can be had");
@@ -100,7 +100,7 @@ fn its_work_is_in_the_order_of_the_stream() {
         let [mut expected, mut found] =
             [(); 2].map(|()| Factors::<f32, f32>::new(&rt, square, [false; 2]).expect("it can be had"));
         for (step, keep) in [false, true, true, false, true].into_iter().enumerate() {
-            // From device to device, by cuBLAS and by the kernel, each on what the one before made.
+            // From device to device, by cuBLAS and by the kernel, each on the result of the one before.
             task(&PRODUCT, &mut expected, [false, true], keep).on(0).submit().expect("it is right");
             let name = ["by_cublas", "cuda"][usize::from(step == 2)];
             task(&PRODUCT, &mut found, [false, true], keep)
