@@ -8,7 +8,7 @@ use dahl_core::Runtime;
 
 struct Counting;
 
-/// Bytes that are allocated now.
+/// The number of bytes that are allocated at present.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: every call goes to the system's allocator, with what the caller gave.
@@ -30,13 +30,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Tells a process which runtime it is to build: the scheduler, and how many workers.
+/// Tells a process which runtime to build: the scheduler, and the number of workers.
 const CHILD: &str = "WORKERS_TEST_CHILD";
-/// What stands before the bytes that it prints.
+/// The text before the number of bytes that it prints.
 const BEGIN: &str = "bytes of the runtime: ";
 
-/// The bytes that a runtime with so many workers has when it has started, and has run nothing: of a process of its own,
-/// since queues of an earlier runtime may be freed late.
+/// The bytes that a runtime with so many workers has allocated after its start, before it runs anything. Measured in a
+/// process of its own, since queues of an earlier runtime may be freed late.
 fn bytes(scheduler: &str, workers: usize) -> usize {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program);
@@ -47,7 +47,7 @@ fn bytes(scheduler: &str, workers: usize) -> usize {
     bytes.unwrap_or_else(|| panic!("{scheduler} with {workers} workers: {output:?}"))
 }
 
-/// Does nothing but in a process that another test has started.
+/// Does nothing except in a process that another test has started.
 #[test]
 fn the_work_of_a_child() {
     let Ok(told) = std::env::var(CHILD) else { return };
@@ -64,7 +64,7 @@ fn memory_is_linear_in_the_workers() {
     for scheduler in Runtime::schedulers() {
         let [few, some, many] = [2, 32, 256].map(|workers| bytes(scheduler, workers));
         println!("{scheduler}: {few} bytes with 2 workers, {some} with 32, {many} with 256");
-        // What each worker takes is the same however many there are: what grows by itself is rounded up, at most twofold.
+        // The memory of a worker does not depend on their number; growing buffers are rounded up, at most twofold.
         let of_some = some.saturating_sub(few).max(30 * 4096) / 30;
         let of_many = many.saturating_sub(some) / 224;
         assert!(

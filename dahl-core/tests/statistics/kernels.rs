@@ -24,7 +24,7 @@ static FILL: Codelet = Codelet::new("fill", module_path!(), 2)
         views.slice_mut::<i64>().fill(value);
     }))]);
 
-/// On a worker, or wherever the scheduler likes.
+/// On a worker, or where the scheduler chooses.
 fn submit(task: Task<'_>, worker: Option<usize>) -> Result<()> {
     match worker {
         Some(worker) => task.on(worker).submit(),

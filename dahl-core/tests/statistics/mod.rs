@@ -13,7 +13,7 @@ use kernels::{V, fill, step};
 /// Elements of an array of 1,000 bytes.
 const LEN: usize = 125;
 
-/// `step` and `fill` take so many microseconds.
+/// `step` and `fill` take this many microseconds.
 fn each_takes(us: f64) -> Speed {
     let speed = || CodeletSpeed { us: Some(us), ..CodeletSpeed::default() };
     Speed { codelets: ["step", "fill"].map(|name| (name.to_owned(), speed())).into(), ..Speed::default() }
@@ -31,7 +31,7 @@ fn real(workers: usize) -> RuntimeBuilder {
     Runtime::builder().cpu_workers(workers).check(false)
 }
 
-/// Requires that what is said in two ways is the same.
+/// Checks that figures which are given in two ways agree.
 #[track_caller]
 fn adds_up(statistics: &Statistics) {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);

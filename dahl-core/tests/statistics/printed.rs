@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::statistics::kernels::{V, fill, step};
 use crate::statistics::{LEN, machine, real};
 
-/// Set for a process that a test has started: what it is to do.
+/// Set for a process that a test has started: the name of its program.
 const PROGRAM: &str = "DAHL_TEST_OF_STATISTICS";
 
-/// What a process does.
+/// The programs of the processes.
 fn program(name: &str) -> Result<()> {
     match name {
         "devices" => devices(),
@@ -77,7 +77,7 @@ fn process() -> Result<()> {
     std::env::var(PROGRAM).map_or(Ok(()), |name| program(&name))
 }
 
-/// Runs a program with `DAHL_STATS`, if it is something.
+/// Runs a program, with `DAHL_STATS` set if `setting` is given.
 fn run(name: &str, setting: Option<&str>, folder: &Path) -> Output {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
@@ -89,7 +89,7 @@ fn run(name: &str, setting: Option<&str>, folder: &Path) -> Output {
     command.output().expect("it can be started")
 }
 
-/// What the program printed, paths and lines of the program left out.
+/// The output of the program, without paths and line numbers.
 fn printed(name: &str, setting: Option<&str>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let output = run(name, setting, folder.path());

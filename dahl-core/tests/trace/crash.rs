@@ -10,10 +10,10 @@ use crate::trace::file::Folder;
 use crate::trace::files::{child, is_child};
 use crate::trace::kernels::{M, step};
 
-/// Tasks that have ended, and are in the file, when the program is aborted.
+/// The number of tasks that have ended, and are in the file, when the program is aborted.
 const TASKS: usize = 300;
 
-/// Runs some tasks, waits until the file has them, and aborts while more are on their way.
+/// Runs some tasks, waits until the file has them, and aborts while more are in flight.
 fn run_and_abort() -> Result<()> {
     let path = std::env::var_os("DAHL_TRACE").expect("the parent set it");
     let rt = Runtime::builder().cpu_workers(2).build()?;

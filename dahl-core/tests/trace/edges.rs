@@ -23,15 +23,15 @@ enum Action {
     Mix(usize, usize, usize),
     MixSelf(usize, usize),
     AddAny(usize, usize),
-    /// So many contributions.
+    /// Adds the given number of contributions.
     AddUp(usize, usize, usize),
     /// Changes every part.
     StepParts(usize, usize, usize),
     /// Parts of parts.
     StepNested(usize, usize),
-    /// Reads the parts of one, and the whole meanwhile, and changes the parts of the other.
+    /// Reads the parts of one, and its whole in between, and changes the parts of the other.
     JoinParts(usize, usize, usize),
-    /// Reads the parts and forgets that they are parts.
+    /// Reads the parts and forgets them.
     LeakParts(usize, usize, usize),
     /// Contributes parts to parts.
     AddUpParts(usize, usize, usize),
@@ -72,7 +72,7 @@ fn actions(with_reductions: bool) -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..40)
 }
 
-/// The arrays of a program, and what the oracle calls them.
+/// The arrays of a program, and their indices in the oracle.
 struct World<'r> {
     rt: &'r Runtime,
     arrays: [M<'static>; ARRAYS],
@@ -234,7 +234,7 @@ impl<'r> World<'r> {
     }
 }
 
-/// Runs a program: its trace, and the oracle.
+/// Runs a program; returns its trace, and the oracle.
 fn run(builder: RuntimeBuilder, actions: &[Action]) -> Result<(File, Oracle)> {
     let folder = Folder::new();
     let rt = builder.trace(folder.path()).build()?;
@@ -248,7 +248,7 @@ fn run(builder: RuntimeBuilder, actions: &[Action]) -> Result<(File, Oracle)> {
     Ok((folder.read(), oracle))
 }
 
-/// What comes before each task of the program, by the trace. What the runtime added is left out.
+/// The tasks before each task of the program, by the trace, without tasks that the runtime added.
 fn before(file: &File) -> Before {
     let tasks = file.tasks();
     let place: HashMap<u64, usize> =
@@ -261,7 +261,8 @@ fn before(file: &File) -> Before {
     own.iter().map(|&task| own.iter().map(|&earlier| of_all[task][earlier]).collect()).collect()
 }
 
-/// Sees to it that times respect dependencies, that each has its arrow, and that no worker does two things at once.
+/// Checks that times respect dependencies, that each dependency has an arrow, and that no worker does two things at the
+/// same time.
 pub(crate) fn assert_times(file: &File) {
     let tasks: HashMap<u64, _> =
         file.tasks().into_iter().map(|(task, slice)| (task.task, (task, slice))).collect();
@@ -322,14 +323,15 @@ fn simulated() -> RuntimeBuilder {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Without reductions, the oracle says exactly what comes before what.
+    /// Without reductions, the oracle knows the exact order.
     #[test]
     fn dependencies_are_those_of_the_program(actions in actions(false)) {
         check(Runtime::builder().cpu_workers(3), &actions, false);
         check(simulated().scheduler("dmda"), &actions, true);
     }
 
-    /// With reductions, it says what must come before what, and what may: contributions may wait for buffers.
+    /// With reductions, it knows which tasks must come before others, and which may: contributions may wait for
+    /// buffers.
     #[test]
     fn dependencies_of_reductions_are_those_of_the_program(actions in actions(true)) {
         check(Runtime::builder().cpu_workers(3).scheduler("lws"), &actions, false);

@@ -33,7 +33,7 @@ fn array(rt: &Runtime) -> Result<M<'static>> {
     rt.zeros(SHAPE)
 }
 
-/// Runs a program, and reads its trace.
+/// Runs a program; returns its trace.
 fn traced(builder: RuntimeBuilder, program: impl FnOnce(&Runtime) -> Result<()>) -> Result<File> {
     let folder = Folder::new();
     let rt = builder.trace(folder.path()).build()?;
@@ -45,7 +45,7 @@ fn traced(builder: RuntimeBuilder, program: impl FnOnce(&Runtime) -> Result<()>)
     Ok(file)
 }
 
-/// Sees to it that each worker's slices are in a row from the beginning to the end, without gaps.
+/// Checks that the slices of each worker cover the time from the beginning to the end without gaps.
 pub(crate) fn assert_tiled(file: &File) {
     let end_ns = ns(file.end().expect("a run that came to its end").end_us);
     for (pid, tid, worker, _) in file.workers() {
@@ -169,8 +169,8 @@ fn idle_time_has_the_cause_that_the_next_task_gives() -> Result<()> {
 
 #[test]
 fn a_task_that_was_ready_and_not_taken_waited_for_the_scheduler() -> Result<()> {
-    // `dmda` gives both tasks to worker 0, where they are forced to, one after the other: worker 1 runs what is ready
-    // since the beginning only when it is given it.
+    // The only worker runs both tasks, one after the other. The second is ready from the beginning, and taken when the
+    // worker is free.
     let file = traced(cpu(1), |rt| {
         let (mut x, mut y) = (array(rt)?, array(rt)?);
         step(&mut x).submit()?;
@@ -221,8 +221,8 @@ fn transfers_lie_on_links_and_make_workers_wait() -> Result<()> {
 
 #[test]
 fn a_transfer_during_another_task_keeps_nobody_waiting() -> Result<()> {
-    // The device takes the second task ahead: its data come while the first runs. 13 us: 11 for the second transfer,
-    // which begins when the first is through, at 11.
+    // The device takes the second task ahead and prefetches its data while the first runs. 13 us: 11 for the second
+    // transfer, which begins when the first has ended, at 11.
     let file = traced(with_device(1), |rt| {
         let (mut x, mut y) = (array(rt)?, array(rt)?);
         step(&mut x).on(1).submit()?;
@@ -251,7 +251,7 @@ fn two_transfers_between_devices_at_once_lie_on_two_threads() -> Result<()> {
     })?;
     let between: Vec<_> =
         file.transfers().into_iter().map(|(_, slice)| (slice.tid, slice.ts, slice.dur)).collect();
-    // Each takes both links, one after the other; the second begins when the first link is free again.
+    // Each uses both links, one after the other; the second begins when the first link is free again.
     let first = TRANSFERS + 3 + 2;
     assert_eq!(between, [(first, 2.0, 22.0), (first + 9, 13.0, 22.0)]);
     Ok(())
@@ -342,7 +342,7 @@ fn reductions_show_their_folds_and_the_step_into_the_array() -> Result<()> {
         assert_eq!(total.to_vec()?, [0; 125]);
         Ok(())
     })?;
-    // Two leaves, of 4 contributions and of 2, which fold and then enter the array.
+    // Two leaves, of 4 contributions and of 2, which are combined and then added to the array.
     let tasks = file.tasks();
     let about: Vec<_> = tasks.iter().map(|(task, slice)| (slice.name.as_str(), task.after.clone())).collect();
     let contribution = "add_up";

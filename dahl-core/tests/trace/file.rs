@@ -27,15 +27,15 @@ impl Folder {
     }
 }
 
-/// What is in a file.
+/// The content of a trace file.
 pub(crate) struct File {
     pub(crate) lines: Vec<Line>,
-    /// Whether the last line and the bracket are there.
+    /// Whether the file ends with its last line and the bracket.
     pub(crate) is_whole: bool,
 }
 
 impl File {
-    /// Reads a file, and sees to it that it is what the format says.
+    /// Reads a file, and checks it against the format.
     pub(crate) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).expect("the trace is there");
         Self::parse(&text)
@@ -68,7 +68,7 @@ impl File {
         file
     }
 
-    /// Sees to it that those who make reports of a trace find in it what is there.
+    /// Checks that the reader for reports finds the same content.
     fn assert_read_alike(&self, text: &str) {
         let trace = dahl_trace::Trace::parse(text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(trace.cut().is_none(), self.is_whole);
@@ -169,7 +169,7 @@ impl File {
             .collect()
     }
 
-    /// Counters: when, at which node, how much.
+    /// Counters: time, node, bytes.
     pub(crate) fn memory(&self) -> Vec<(f64, u32, u64)> {
         self.lines
             .iter()
@@ -198,7 +198,7 @@ impl File {
     }
 }
 
-/// Nanoseconds, exactly: a time has at most three digits behind the point.
+/// Nanoseconds, exactly: a time has at most three digits after the point.
 pub(crate) fn ns(us: f64) -> u64 {
     let ns = (us * 1e3).round();
     assert_eq!(ns / 1e3, us, "to the nanosecond");

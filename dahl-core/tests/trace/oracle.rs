@@ -5,22 +5,22 @@ use dahl_core::AccessMode;
 /// An array, or a part of one while it is open.
 pub(crate) type ArrayIndex = usize;
 
-/// What has been done, in order.
+/// The actions so far, in order.
 #[derive(Default)]
 pub(crate) struct Oracle {
     places: Vec<Tree>,
-    /// The accesses of each deed.
+    /// The accesses of each action.
     deeds: Vec<Vec<(ArrayIndex, How)>>,
-    /// The deeds that are tasks.
+    /// The actions that are tasks.
     tasks: Vec<usize>,
 }
 
 #[derive(Default)]
 struct Tree {
     open: Vec<Opening>,
-    /// Where contributions to a reduction go that is open.
+    /// The target of contributions to an open reduction.
     contributions: Option<ArrayIndex>,
-    /// The private buffers of all its reductions, and of those of its parts, which are kept with these.
+    /// The private buffers of all its reductions, and of those of its parts, which are kept together.
     buffers: Option<ArrayIndex>,
 }
 
@@ -78,7 +78,7 @@ impl Oracle {
         self.deeds.push(vec![(place, How::Alone)]);
     }
 
-    /// Opens a partition: its parts.
+    /// Opens a partition; returns its parts.
     pub(crate) fn open(&mut self, whole: ArrayIndex, count: usize, is_shared: bool) -> Vec<ArrayIndex> {
         self.flush_pending(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
         let buffers = self.buffers_of(whole);
@@ -89,7 +89,7 @@ impl Oracle {
         parts
     }
 
-    /// Ends a shared partition, the last one that was opened.
+    /// Ends the shared partition that was opened last.
     pub(crate) fn close_shared(&mut self, whole: ArrayIndex) {
         let place = self.places[whole].open.iter().rposition(|opening| opening.is_shared);
         if let Some(place) = place {
@@ -104,14 +104,14 @@ impl Oracle {
         buffers
     }
 
-    /// Where contributions go now, and the buffers in which they are.
+    /// The present target of contributions, and their buffers.
     fn contributions_of(&mut self, place: ArrayIndex) -> (ArrayIndex, ArrayIndex) {
         let contributions = self.places[place].contributions.unwrap_or_else(|| self.array());
         self.places[place].contributions = Some(contributions);
         (contributions, self.buffers_of(place))
     }
 
-    /// What is open, and must not be, ends before an access.
+    /// Ends everything that is open and must end before an access.
     fn flush_pending(&mut self, place: ArrayIndex, mode: AccessMode) {
         let open = std::mem::take(&mut self.places[place].open);
         for opening in open {
@@ -151,8 +151,8 @@ impl Oracle {
         self.deeds.push(std::iter::once(of_whole).chain(of_parts).collect());
     }
 
-    /// What comes before what. What uses private buffers of one array may wait for each other, and does if they are
-    /// `few`.
+    /// The order of tasks. Tasks that use private buffers of the same array may wait for each other, and do so if the
+    /// buffers are `few`.
     pub(crate) fn before(&self, few: bool) -> Before {
         let conflict = |a: How, b: How| match (a, b) {
             (How::Read, How::Read) | (How::Commute, How::Commute) | (How::Contribute, How::Contribute) => {
@@ -174,7 +174,7 @@ impl Oracle {
     }
 }
 
-/// All that comes before each of `count` things, directly or not; `direct` gives what does directly.
+/// The transitive closure of the order of `count` things, of which `direct` gives the direct predecessors.
 pub(crate) fn closure(count: usize, direct: impl Fn(usize) -> Vec<usize>) -> Before {
     let mut before: Before = Vec::new();
     for later in 0..count {

@@ -40,7 +40,7 @@ fn threads_that_submit_at_once_are_in_one_trace() -> Result<()> {
     assert_eq!(tasks.len(), THREADS * ROUNDS + 2);
     let last = tasks[tasks.len() - 1].0;
     assert_eq!(last.after, (1..=(THREADS * ROUNDS) as u64).collect::<Vec<_>>(), "all that read it");
-    // Each thread's tasks are in a row.
+    // The tasks of each thread are in one row.
     let mut rows: HashSet<u64> = HashSet::new();
     for (task, _) in &tasks[1..tasks.len() - 1] {
         let own: Vec<u64> = task.after.iter().copied().filter(|&before| before != 0).collect();
@@ -60,7 +60,7 @@ fn threads_that_submit_at_once_are_in_one_trace() -> Result<()> {
 #[test]
 fn each_task_has_one_slice_on_the_thread_that_ran_it() -> Result<()> {
     let folder = Folder::new();
-    // So few tasks may be in flight that the thread that submits helps.
+    // So few tasks may be in flight that the submitting thread helps.
     let rt = Runtime::builder().cpu_workers(1).tasks_in_flight(2).trace(folder.path()).build()?;
     let mut arrays: Vec<M<'static>> = (0..4).map(|_| rt.zeros([2, 2])).collect::<Result<_>>()?;
     for _ in 0..500 {
@@ -81,7 +81,7 @@ fn each_task_has_one_slice_on_the_thread_that_ran_it() -> Result<()> {
     Ok(())
 }
 
-/// A task that drops its runtime, of which an array is never given back: what it shares lives on, the trace does not.
+/// A task drops its runtime while one of its arrays is leaked: shared state lives on, the trace does not.
 #[test]
 fn a_runtime_that_a_task_drops_leaves_a_whole_trace() -> Result<()> {
     let folder = Folder::new();
