@@ -1,4 +1,4 @@
-//! Tells the command which compiler it was built with: studies say so of their results.
+//! Records which compiler the command was built with, for the results of studies.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Compiling: the generated C files, each of which includes one kernel, into a library that the crate links.
+//! Compiles the generated C files, each of which includes one kernel, into a library that the crate links.
 
 use std::fs;
 use std::path::{Path, PathBuf};

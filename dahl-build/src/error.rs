@@ -1,4 +1,4 @@
-//! [`Error`]: why kernels cannot be built, with file and line where there is one.
+//! [`Error`]: why kernels cannot be built, with file and line if known.
 
 use std::fmt;
 use std::path::Path;

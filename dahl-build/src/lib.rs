@@ -8,31 +8,31 @@
 //! dahl_build::kernels("kernels");
 //! ```
 //!
-//! `dahl-build` is its build dependency. In the crate, `dahl::include_kernels!();` brings in a module `kernels` with a
-//! constant for each file, `kernels::DOT_C` for `kernels/dot.c`, and `cpu = [kernels::DOT_C]` in a declaration gives the
-//! codelet that kernel, for f32 and f64.
+//! `dahl-build` is a build dependency. In the crate, `dahl::include_kernels!();` declares a module `kernels` with a
+//! constant for each file, such as `kernels::DOT_C` for `kernels/dot.c`. `cpu = [kernels::DOT_C]` in a declaration
+//! gives the codelet that kernel, for f32 and f64.
 //!
 //! # Kernels
 //! `kernels/dot.c` defines `static void dot(..)`. The types of its parameters are those of the header `dahl.h`, which
-//! this crate holds (`include/dahl.h`) and lays where `#include "dahl.h"` finds it:
+//! this crate contains (`include/dahl.h`) and writes to a folder where `#include "dahl.h"` finds it:
 //!
 //! ```c
 #![doc = include_str!("../include/dahl.h")]
 //! ```
 //!
-//! `kernels/*.cu` are kernels in CUDA, each with its name in a constant, `kernels::CONV2D` of `DAHL_KERNEL(conv2d, ..)`, for
-//! `cuda = kernels::CONV2D`. How they are written, and what becomes of them with nvcc and without: `docs/cuda.md` and
-//! `kernels/include/README.md` of dahl.
+//! `kernels/*.cu` contain CUDA kernels. Each has a constant, such as `kernels::CONV2D` for `DAHL_KERNEL(conv2d, ..)`,
+//! for the option `cuda = kernels::CONV2D`. `docs/cuda.md` and `kernels/include/README.md` of dahl describe how to
+//! write them, and how they are compiled with nvcc and without.
 //!
 //! # What happens
-//! Each C file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
-//! the target's baseline processor. The signature is read from the source; a codelet whose modes or arguments are
-//! others does not compile, and the message names both sides. Headers beside the kernels, or in `include/` there, are found.
-//! The compiler is that of the crate [`cc`]: the variable `CC` chooses another.
+//! Each C file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and
+//! for the target's baseline processor. The signature is read from the source. A codelet whose modes or arguments
+//! differ does not compile, and the message names both sides. Headers beside the kernels, or in `include/` there, are
+//! found. The crate [`cc`] chooses the compiler, which the variable `CC` overrides.
 //!
 //! # Errors
-//! A missing folder, a missing compiler of C, code that does not compile, and a signature that cannot be read stop the
-//! build, and the message names the file. A missing nvcc does not: then NVRTC compiles kernels in CUDA where they are first used.
+//! A missing folder, a missing C compiler, code that does not compile, and a signature that cannot be read stop the
+//! build, and the message names the file. A missing nvcc does not: then NVRTC compiles CUDA kernels at first use.
 
 mod compile;
 mod cuda;

@@ -1,4 +1,4 @@
-//! The C that calls a kernel: one function of one type for every kernel, which unpacks what Rust passes.
+//! The C functions that call kernels: one for each kernel, all of one type, which unpack the arguments from Rust.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! [`Signature`]: what a C kernel takes, read from its source.
+//! [`Signature`]: the parameters of a C kernel, read from its source.
 
 use crate::error::Error;
 use crate::token::{Token, tokens};

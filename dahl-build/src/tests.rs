@@ -1,4 +1,4 @@
-//! Whole packages, generated into a temporary folder: what is written, and what stops the build.
+//! Whole packages, generated into a temporary folder: what is generated, and which errors stop the build.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The words of a C file: what is left without white space, comments and preprocessor lines.
+//! The tokens of a C file, without white space, comments and preprocessor lines.
 
 use crate::error::Error;
 

@@ -1,4 +1,4 @@
-//! NVRTC compiles every entry point of dahl's kernels by itself, as a program does where it is first used; needs the library,
+//! NVRTC compiles every entry point of dahl's kernels on its own, as a program does at first use. Needs the library,
 //! which `DAHL_NVRTC` names, and no device.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is said of a name that is not there: names like it, and all that are.
+//! The error for a name that does not exist: similar names, and all valid ones.
 
 use crate::trouble::Trouble;
 

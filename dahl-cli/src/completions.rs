@@ -1,4 +1,4 @@
-//! `dahl completions SHELL`: a script by which a shell completes the command's words.
+//! `dahl completions SHELL`: a script with which a shell completes the command's words.
 
 use std::fmt;
 

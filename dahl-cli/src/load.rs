@@ -1,4 +1,4 @@
-//! [`Load`]: whether other programs keep the machine busy, which what is measured then suffers from.
+//! [`Load`]: whether other programs keep the machine busy, which disturbs measurements.
 
 use std::fmt;
 use std::fs;

@@ -1,7 +1,8 @@
-//! The command `dahl`: what runs saw of the machine, of codelets and of time, for people and, with `--json`, for programs.
+//! The command `dahl`: data that runs have recorded about the machine, codelets and time, as text and, with `--json`,
+//! for programs.
 //!
-//! A subcommand is a room: what it is told (`Arguments`), and `run`, which makes a report and hands it to [`Output`].
-//! What goes wrong is a [`Trouble`], which is printed here and nowhere else.
+//! Each subcommand is a module with its `Arguments`, and `run`, which makes a report and passes it to [`Output`].
+//! Errors are [`Trouble`]s, which only this file prints.
 
 mod bench;
 mod choices;

@@ -1,4 +1,4 @@
-//! [`Progress`]: how far long work has come.
+//! [`Progress`]: the progress of long work.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -1,4 +1,4 @@
-//! [`Table`]: rows under headings, aligned.
+//! [`Table`]: aligned rows under headings.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `dahl trace`: what is in a trace file, and the formats of other programs.
+//! `dahl trace`: the content of a trace file, and its conversion to the formats of other programs.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};

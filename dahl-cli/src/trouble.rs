@@ -1,4 +1,4 @@
-//! [`Trouble`]: why a command did not do what it was asked, and the exit code that says so.
+//! [`Trouble`]: the error of a command, with its exit code.
 
 use std::fmt::Display;
 use std::io;

@@ -1,4 +1,4 @@
-//! Numbers as people read them: three significant digits and a unit.
+//! Formats numbers for people: three significant digits and a unit.
 
 /// A duration in microseconds, as `us`, `ms` or `s`.
 pub(crate) fn time(us: f64) -> String {

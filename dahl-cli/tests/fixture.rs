@@ -1,6 +1,6 @@
-//! Writes what the other tests look at, in `tests/fixture`, anew: performance models of this machine, in real time, and of
-//! a simulated one, and a trace of a run on each. What it measures differs from run to run, so it runs when it is asked to,
-//! and the golden outputs are made again after it:
+//! Writes the files in `tests/fixture` that the other tests read: performance models of this machine, in real time, and
+//! of a simulated one, and a trace of a run on each. Its measurements differ from run to run, so it runs only on
+//! request, and the golden outputs must be updated after it:
 //!
 //! ```text
 //! cargo test -p dahl-cli fixture:: -- --ignored

@@ -1,7 +1,8 @@
-//! `dahl-ptx [FOLDER]`: compiles the CUDA kernels of the package in the current folder to PTX, which builds without nvcc embed.
+//! `dahl-ptx [FOLDER]`: compiles the CUDA kernels of the package in the current folder to PTX, which builds without
+//! nvcc embed.
 //!
-//! FOLDER is that of the kernels, `kernels` unless it is given. The PTX goes to `FOLDER/ptx/`: pack it into a release, do not
-//! commit it.
+//! FOLDER is the folder of the kernels, by default `kernels`. The PTX is written to `FOLDER/ptx/`: pack it into a
+//! release, and do not commit it.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! [`Architectures`]: for which devices nvcc compiles.
+//! [`Architectures`]: the devices for which nvcc compiles.
 
 use std::env;
 

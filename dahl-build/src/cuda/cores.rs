@@ -1,4 +1,4 @@
-//! [`on_all_cores`]: calls of a compiler side by side.
+//! [`on_all_cores`]: runs a compiler several times in parallel.
 
 use std::sync::Mutex;
 use std::thread;

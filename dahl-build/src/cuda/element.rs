@@ -1,4 +1,4 @@
-//! [`Element`]: the type of an array's elements or of an argument, as kernels in CUDA write it.
+//! [`Element`]: the type of an array's elements or of an argument, as CUDA kernels spell it.
 
 use super::kernel::TypeParameter;
 use crate::token::Token;

@@ -1,4 +1,5 @@
-//! What a crate embeds of its kernels where there is no nvcc: the texts that NVRTC needs, packed, for all of its files together.
+//! The sources of kernels that a crate embeds where there is no nvcc: everything that NVRTC needs for all of its files,
+//! compressed together.
 
 use std::collections::BTreeMap;
 use std::fs;

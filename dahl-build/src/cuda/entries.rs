@@ -1,4 +1,5 @@
-//! The entry points of a file's kernels, one for each pass and instance: what nvcc compiles, all at once, and NVRTC, one of them.
+//! The entry points of a file's kernels, one for each pass and instance. nvcc compiles all of them at once, NVRTC one
+//! at a time.
 
 use std::fmt::Write as _;
 

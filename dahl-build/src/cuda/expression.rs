@@ -1,6 +1,7 @@
 //! [`Expression`]: a number that a launch depends on, such as `ceil_div(out.len(), 256)`, in postfix order.
 //!
-//! It is not computed here: the runtime does that for each task (`CudaStep` of dahl-core), from extents and arguments.
+//! This crate does not evaluate it: the runtime does so for each task (`CudaStep` of dahl-core), from extents and
+//! arguments.
 
 use super::element::{Element, ElementType};
 use super::kernel::TypeParameter;

@@ -1,4 +1,4 @@
-//! [`Kernel`]: what a `DAHL_KERNEL(..)` and the function behind it say.
+//! [`Kernel`]: a `DAHL_KERNEL(..)` and the function after it.
 
 use super::element::{ElementType, SETS};
 use super::expression::{Expression, Names};

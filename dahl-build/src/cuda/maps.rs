@@ -1,5 +1,5 @@
-//! The maps of a package: found in its Rust files, and compiled where there is nvcc. `#[codelet]` finds what was made of
-//! exactly its text, and embeds it; any other map is compiled where it is first used.
+//! The maps of a package: finds them in its Rust files, and compiles them where there is nvcc. `#[codelet]` looks up
+//! the image of exactly its text, and embeds it; any other map is compiled at first use.
 
 use std::collections::BTreeMap;
 use std::fs;

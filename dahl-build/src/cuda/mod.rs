@@ -1,9 +1,12 @@
-//! Kernels in CUDA: from `kernels/*.cu` to images of device code and their Rust table.
+//! CUDA kernels: from `kernels/*.cu` to images of device code and the Rust table of these.
 //!
-//! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
-//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds, for the devices that
-//! `architectures` reads; else `embedded` packs the texts, which NVRTC compiles at run time, unless `ptx` finds PTX of these
-//! sources, which releases have; `table` writes the constants that codelets name. `on_cpu` writes the same for g++, for tests.
+//! - `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them, and `parameters` reads the signatures.
+//! - `entries` writes an entry point for each instance.
+//! - `toolkit` compiles these and the results of `maps` with nvcc, for the devices that `architectures` reads.
+//! - Without nvcc, `embedded` compresses the sources, which NVRTC compiles at run time, unless `ptx` finds PTX of the
+//!   same sources, as releases contain it.
+//! - `table` writes the constants that codelets name. `on_cpu` writes the same for g++, for tests.
+//!
 //! Not here: the form of a kernel (`kernels/include/README.md` of dahl), and loading an image.
 
 mod architectures;

@@ -1,4 +1,4 @@
-//! Kernels in CUDA for a CPU: C++ that g++ compiles with the threads of `on_cpu.h`, and the tables by which Rust calls it.
+//! CUDA kernels for a CPU: C++ that g++ compiles with the threads of `on_cpu.h`, and the tables by which Rust calls it.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! [`Parameters`]: what a kernel in CUDA takes, read from its signature.
+//! [`Parameters`]: the parameters of a CUDA kernel, read from its signature.
 
 use super::element::{Element, ElementType, USIZE, without_namespace};
 use super::kernel::TypeParameter;

@@ -1,7 +1,8 @@
-//! PTX that a release has beside the kernels, in `kernels/ptx/`, for machines without a compiler of CUDA: is it that of the
-//! sources as they are?
+//! PTX that a release contains in `kernels/ptx/`, for machines without a CUDA compiler. This module checks whether it
+//! was compiled from the present sources.
 //!
-//! `kernels/ptx/SOURCES` has a line for each file: its name, and the hash of all that went into it. The PTX itself is packed.
+//! `kernels/ptx/SOURCES` has a line for each file: its name, and the hash of all of its inputs. The PTX itself is
+//! compressed.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The Rust constants of kernels in CUDA, for `kernels.rs`.
+//! The Rust constants of CUDA kernels, for `kernels.rs`.
 
 use std::fmt::Write as _;
 

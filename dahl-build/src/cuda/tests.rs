@@ -1,4 +1,4 @@
-//! CUDA files: what is read from them, what is written, and what stops the build. Where there is nvcc, it compiles.
+//! CUDA files: how they are read, what is generated, and which errors stop the build. Where there is nvcc, it compiles.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! [`Toolkit`]: the compiler nvcc, found and run. It never asks which device is there.
+//! [`Toolkit`]: finds and runs the compiler nvcc. It never asks for the machine's device.
 
 use std::env;
 use std::path::{Path, PathBuf};

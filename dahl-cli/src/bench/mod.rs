@@ -1,4 +1,4 @@
-//! `dahl bench`: what the runtime itself costs on this machine.
+//! `dahl bench`: the cost of the runtime itself on this machine.
 
 mod overhead;
 

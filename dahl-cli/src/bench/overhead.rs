@@ -1,4 +1,4 @@
-//! `dahl bench overhead`: nanoseconds a task, by graph and number of workers.
+//! `dahl bench overhead`: nanoseconds for a task, by graph and number of workers.
 
 mod graph;
 

@@ -1,4 +1,4 @@
-//! [`Absence`]: what could be there and is not.
+//! [`Absence`]: parts that a machine could have and does not.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! [`Bandwidth`]: how fast main memory is copied, by each core alone and by all at once: measured.
+//! [`Bandwidth`]: the measured bandwidth of copies in main memory, by each core alone and by all together.
 
 use std::hint::black_box;
 use std::sync::Barrier;

@@ -1,4 +1,4 @@
-//! [`Link`]: how a model says that elements come to its devices.
+//! [`Link`]: the links to the devices of a machine model.
 
 use dahl::Machine;
 use serde::Serialize;

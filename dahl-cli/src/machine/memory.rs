@@ -1,4 +1,4 @@
-//! [`Memory`]: how much main memory there is.
+//! [`Memory`]: the size of main memory.
 
 use std::fs;
 

@@ -1,7 +1,8 @@
-//! `dahl machine`: what there is to compute with, what of it a runtime uses, and how fast memory is.
+//! `dahl machine`: the processors and devices of the machine, which of them a runtime uses, and the bandwidth of
+//! memory.
 //!
-//! Facts are the system's own, bandwidths are measured here, and those of links to virtual devices are their model's: the
-//! report says which is which. What is absent is said to be.
+//! Sizes and counts are reported by the system, bandwidths are measured here, and those of links to virtual devices
+//! come from their model. The report tells which is which, and lists absent parts.
 
 mod absent;
 mod bandwidth;

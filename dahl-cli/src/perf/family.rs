@@ -1,4 +1,4 @@
-//! [`Family`]: what is known of a kernel of a codelet, with the footprint alone left to differ.
+//! [`Family`]: the data of one kernel of a codelet for all footprints.
 
 use dahl::History;
 use dahl::perf::{Curve, StoredMachine};

@@ -1,4 +1,4 @@
-//! `dahl perf`: how long codelets took, by the performance models that runs have stored.
+//! `dahl perf`: the durations of codelets, from the performance models that runs have stored.
 
 mod explain;
 mod family;

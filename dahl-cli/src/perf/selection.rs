@@ -1,4 +1,4 @@
-//! [`Selection`]: the stored models that a command looks at.
+//! [`Selection`]: the stored models that a command reads.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `dahl perf show CODELET`: all that is stored of a codelet.
+//! `dahl perf show CODELET`: everything that is stored about a codelet.
 
 use std::fmt;
 

@@ -1,10 +1,11 @@
-//! Study: what the size of the batch costs and brings.
+//! Study: costs and benefits of the batch size.
 //!
 //! * Throughput: samples a second over many steps, which follow each other without waiting.
-//! * Latency: how long a single step takes, from its submission until its loss is known.
-//! * Memory: the most that was reserved for arrays at once, in a single step, and in many: the trainer has as many steps on
-//!   their way as keep workers busy, fewer where their activations would take much memory.
-//! * Loss: the mean over the samples of the last epoch; each size sees the same samples, so a larger one updates less often.
+//! * Latency: the duration of a single step, from its submission until its loss is known.
+//! * Memory: the largest amount of memory reserved for arrays, in a single step, and in many: the trainer has as many
+//!   steps in flight as keep workers busy, fewer where their activations would take much memory.
+//! * Loss: the mean over the samples of the last epoch. Each size sees the same samples, so a larger one updates less
+//!   often.
 
 use dahl_nn::prelude::*;
 use serde::Serialize;

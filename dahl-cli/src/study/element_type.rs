@@ -1,7 +1,7 @@
-//! Study: what the element type costs and brings.
+//! Study: costs and benefits of the element type.
 //!
-//! The same network is trained on the same samples in f16, bf16, f32 and f64. Products and sums of f16 and bf16 are computed
-//! in f32, and rounded where they are stored.
+//! The same network is trained on the same samples in f16, bf16, f32 and f64. Products and sums of f16 and bf16 are
+//! computed in f32, and rounded when they are stored.
 
 use dahl::prelude::*;
 use dahl::{bf16, f16};

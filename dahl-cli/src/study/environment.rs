@@ -1,8 +1,8 @@
-//! Settings of the environment, `DAHL_*`: none of them reaches a study.
+//! Removes the settings `DAHL_*` from the environment of a study.
 //!
-//! What matters to a study is what it says itself: `DAHL_TRACE` would trace every runtime of it, and `DAHL_MACHINE` would
-//! simulate them. A program cannot take back what is in its environment while threads may read it, so the command begins
-//! anew without them.
+//! A study determines all of its settings itself: `DAHL_TRACE` would trace each of its runtimes, and `DAHL_MACHINE`
+//! would simulate them. A program cannot remove variables from its environment while threads may read it, so the
+//! command starts itself again without them.
 
 use std::env;
 use std::os::unix::process::CommandExt;

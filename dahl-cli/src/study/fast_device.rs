@@ -1,9 +1,9 @@
 //! Study: does a device that is five times as fast make a run five times as fast?
 //!
-//! A network is trained on a simulated machine: on one CPU worker; on it and a device that is five times as fast in everything,
-//! placed by a scheduler whose performance models know the tasks, or have learned them in four trainings before; and on the
-//! device alone. One thing is varied at a time. What is
-//! not simulated is the time of submitting tasks, and of the host's own work, which real runs have besides.
+//! A network is trained on a simulated machine: on one CPU worker; on this and a device that is five times as fast at
+//! everything, placed by a scheduler whose performance models know the tasks, or have learned them in four trainings
+//! before; and on the device alone. One thing is varied at a time. The simulation does not include the time to submit
+//! tasks, nor the host's own work, which real runs also have.
 
 use std::collections::BTreeMap;
 

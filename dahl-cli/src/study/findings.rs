@@ -1,4 +1,4 @@
-//! [`Findings`]: what a study shows in a few lines, for the terminal and for pages.
+//! [`Findings`]: the results of a study in a few lines, for the terminal and for pages.
 
 use std::fmt;
 

@@ -1,10 +1,12 @@
 //! Study: what keeps workers idle.
 //!
-//! A network is trained on batches of 32, 64 and 128 samples while the runtime records a trace, and the trace says for each
-//! idle time what had not happened yet to the task that the worker ran next (`dahl_trace::format::Cause`). Three machines:
-//! this one; one that is simulated, with eight CPU workers; and one with a CPU worker and a device five times as fast.
+//! A network is trained on batches of 32, 64 and 128 samples while the runtime records a trace. For each idle time, the
+//! trace has the cause (`dahl_trace::format::Cause`): the event that the worker's next task waited for. Three machines:
+//! this one; a simulated one with eight CPU workers; and a simulated one with a CPU worker and a device five times as
+//! fast.
 //!
-//! Only the training counts, not the making of the network. Beside the device, performance models know the tasks.
+//! Only the training counts, not the construction of the network. On the machine with a device, performance models know
+//! the tasks.
 
 use dahl::{Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;

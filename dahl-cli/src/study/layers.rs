@@ -1,9 +1,10 @@
-//! Study: which layers a device runs faster than a CPU worker, by size of the batch.
+//! Study: which layers a device runs faster than a CPU worker, by batch size.
 //!
-//! The machine is simulated: a CPU worker, and a device that computes 20 times and moves bytes 50 times as fast, but takes
-//! five times as long to begin a task, behind a link. Each layer runs forward and backward on either worker, and the
-//! performance models say how long its tasks take there. With transfers, its input, output and their gradients go over the
-//! link, as they do when the layers around it run on the CPU: their times are those of `Runtime::transfer_times`.
+//! The machine is simulated: a CPU worker, and a device that computes 20 times and moves bytes 50 times as fast, but
+//! takes five times as long to begin a task, behind a link. Each layer runs forward and backward on either worker, and
+//! the performance models give the durations of its tasks there. With transfers, its input, output and their gradients
+//! are copied over the link, as they are when the neighbouring layers run on the CPU: their times are those of
+//! `Runtime::transfer_times`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Studies: commands that ask one question each, and write what they find: tables, figures, and where these come from.
+//! Studies: commands that answer one question each, and write the results: tables, figures, and their origin.
 //!
-//! A study is a file: it says which variants there are, what is measured of each, and what its figures show. Rounds and
-//! medians are in `rounds`, the files in `results`, the style of figures in `plot`, what is run in `programs`. What they
-//! have shown is in `docs/studies`.
+//! Each study is a file, which defines the variants, the measurements of each, and the figures. Rounds and medians are
+//! in `rounds`, the files in `results`, the style of figures in `plot`, the programs in `programs`. `docs/studies`
+//! describes the results.
 
 mod batch_size;
 mod element_type;

@@ -1,4 +1,5 @@
-//! Measuring in real time: variants in turn, round by round, so that what else the machine does meets all of them alike.
+//! Measures in real time: runs the variants in turn, round by round, so that other activity of the machine affects all
+//! of them alike.
 
 use super::session::Session;
 use crate::trouble::Trouble;

@@ -1,8 +1,8 @@
-//! Study: which scheduler for what.
+//! Study: which scheduler suits which program.
 //!
-//! Every scheduler runs the training of a small network and a factorisation in tiles, on the CPU workers of this machine, and
-//! on a simulated machine with two CPU workers and a device five times as fast as one of them. There, performance models know
-//! the tasks from earlier runs, or nothing.
+//! Every scheduler runs the training of a small network and a factorisation in tiles, on the CPU workers of this
+//! machine, and on a simulated machine with two CPU workers and a device five times as fast as one of them. There,
+//! performance models either know the tasks from earlier runs, or know nothing.
 
 use dahl::{Machine, Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;

@@ -1,8 +1,8 @@
 //! Study: softmax as one codelet against four.
 //!
-//! `out[i] = exp(x[i] - max) / sum`, along the rows of a matrix in f32. Of one codelet, `dahl::ops::softmax`, a task reads the
-//! matrix once and writes once. Of four (largest element, exponential of the difference, sum, quotient) each reads and writes
-//! the matrix anew, and each is a task.
+//! `out[i] = exp(x[i] - max) / sum`, along the rows of a matrix in f32. As one codelet, `dahl::ops::softmax`, a task
+//! reads the matrix once and writes it once. As four (largest element, exponential of the difference, sum, quotient),
+//! each is a task of its own, which reads and writes the matrix again.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::ops::Philox;

@@ -1,7 +1,7 @@
 //! Study: how programs scale with the number of CPU workers.
 //!
-//! On this machine with as many workers as it has cores, and on simulated machines with many more. There the workers share
-//! nothing (no cache, no memory bandwidth) and submission takes no time: what keeps them from scaling is the graph alone.
+//! On this machine with as many workers as it has cores, and on simulated machines with many more. There the workers
+//! share nothing (no cache, no memory bandwidth) and submission takes no time, so only the graph limits scaling.
 
 use dahl::{Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;

@@ -1,4 +1,4 @@
-//! Every example that a `--help` shows, run as it is shown.
+//! Runs every example of a `--help`.
 
 use crate::command::folder::{Folder, text};
 

@@ -1,4 +1,4 @@
-//! [`Folder`]: a place to run the command in.
+//! [`Folder`]: a folder to run the command in.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What every command does: colours and progress on terminals alone, an end without a word when nobody reads on.
+//! Rules for all commands: colours and progress on terminals only, and a silent end when the reader of the output has
+//! closed it.
 
 use std::process::Stdio;
 

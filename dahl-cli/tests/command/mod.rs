@@ -1,4 +1,4 @@
-//! The command as its users run it: the built binary, in a folder of its own that has what `tests/fixture` has.
+//! The command as users run it: the built binary, in a folder with a copy of `tests/fixture`.
 
 mod examples;
 mod folder;

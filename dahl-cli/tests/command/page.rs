@@ -1,4 +1,4 @@
-//! `docs/command.md`: its examples print what it says. `TRYCMD=overwrite` writes what they print now.
+//! `docs/command.md`: its examples print what it shows. `TRYCMD=overwrite` updates it with the present output.
 
 use std::fs;
 use std::os::unix::fs::symlink;

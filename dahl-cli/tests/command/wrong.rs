@@ -1,4 +1,4 @@
-//! Bad input: the exit code is 2, nothing is printed, and the error names what is wrong, where, and the choices.
+//! Invalid input: the exit code is 2, nothing is printed, and the error names the mistake, its place, and the choices.
 
 use std::fs;
 

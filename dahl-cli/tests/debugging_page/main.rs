@@ -1,5 +1,5 @@
-//! Runs the commands of `docs/debugging-and-performance.md`, section by section, and compares what they print with what
-//! the page says that they print. The program that they are about, `heat`, is this one under another name.
+//! Runs the commands of `docs/debugging-and-performance.md`, section by section, and compares their output with the
+//! output on the page. The program that they run, `heat`, is this one under another name.
 
 #[path = "../../../examples/heat.rs"]
 mod heat;

@@ -1,7 +1,7 @@
-//! Compares what a command printed with what the page says.
+//! Compares the output of a command with the page.
 //!
-//! A line `..` of the page stands for any lines, `..` among the words of a line for any words. Spaces count as one. Unless
-//! the page says that its figures are exact, a number is like any other, with its unit.
+//! A line `..` of the page stands for any lines, `..` among the words of a line for any words. Spaces count as one.
+//! Unless the page says that its figures are exact, any number with the same unit matches a number.
 
 /// Requires that `printed` agrees with the page.
 pub(crate) fn compare(expected: &[String], printed: &str, is_exact: bool) -> Result<(), String> {

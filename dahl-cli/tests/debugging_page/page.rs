@@ -1,4 +1,4 @@
-//! [`Page`]: a page in Markdown as the commands that it shows, and what they print.
+//! [`Page`]: the commands in a Markdown page, and their output there.
 
 /// The commands of a page.
 pub(crate) struct Page {

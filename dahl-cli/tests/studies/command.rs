@@ -1,4 +1,4 @@
-//! Running the command.
+//! Runs the command.
 
 use std::path::Path;
 use std::process::{Command, Output};

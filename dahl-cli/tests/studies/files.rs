@@ -1,4 +1,4 @@
-//! What is in a study's files.
+//! The content of a study's files.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The studies: each runs, writes what it says it does, and those in virtual time write the same bytes each time. No test
-//! looks at a time that was measured.
+//! The studies: each runs and writes its files, and those in virtual time write the same bytes in each run. No test
+//! asserts a measured time.
 
 mod command;
 mod files;

@@ -1,4 +1,4 @@
-//! [`Graph`]: what empty tasks depend on.
+//! [`Graph`]: the dependencies of empty tasks.
 
 use std::fmt;
 

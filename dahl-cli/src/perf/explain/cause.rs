@@ -1,4 +1,4 @@
-//! [`Cause`]: something that tasks of a codelet differ in, and how much that changes their time.
+//! [`Cause`]: a property in which tasks of a codelet differ, and its effect on their duration.
 
 use std::collections::BTreeMap;
 use std::fmt;

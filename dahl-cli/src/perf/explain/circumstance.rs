@@ -1,7 +1,8 @@
-//! [`Circumstances`]: what was so when each call of a codelet began, by a trace of one run, and how long it then took.
+//! [`Circumstances`]: the state of the run at the beginning of each call of a codelet, from a trace of one run, and the
+//! call's duration.
 //!
-//! Calls are compared with *like* calls: of the same kernel, element types, footprint and kind of worker. So that all can
-//! be compared at once, each counts as how many times the median of its like it took.
+//! Calls are compared with *like* calls: those of the same kernel, element types, footprint and kind of worker. To
+//! compare all together, each duration is divided by the median of the like calls.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! The drawing: logarithmic axes; for each footprint the median, its spread, and all that lies between the shortest and
-//! the longest duration; for each kernel its curve.
+//! The drawing: logarithmic axes; for each footprint the median, its spread, and the range from the shortest to the
+//! longest duration; for each kernel its curve.
 
 use std::error::Error;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! Study: how small tasks may be.
 //!
-//! The same work is cut into more and more tasks, by four of the graphs of Task Bench (Slaughter et al. 2020, *Task Bench: A
-//! Parameterized Benchmark for Evaluating Parallel Runtime Performance*), four tasks wide for each worker, in dahl and as
-//! rayon forks and joins them step by step.
+//! The same work is divided into more and more tasks, in four of the graphs of Task Bench (Slaughter et al. 2020, *Task
+//! Bench: A Parameterized Benchmark for Evaluating Parallel Runtime Performance*), four tasks wide for each worker, in
+//! dahl, and in rayon with a fork and a join for each step.
 //!
-//! * Efficiency: how long the work takes in a plain loop on one core, at least, divided by the time of all workers.
-//! * Granularity: the time of all workers, divided by the number of tasks. METG, the minimum effective task granularity, is
-//!   the one at which the efficiency is a half.
+//! * Efficiency: the shortest time of the work in a plain loop on one core, divided by the time of all workers.
+//! * Granularity: the time of all workers, divided by the number of tasks. METG, the minimum effective task
+//!   granularity, is the granularity at which the efficiency is a half.
 
 mod fork_join;
 mod pattern;

@@ -1,4 +1,4 @@
-//! [`Pattern`]: which tasks a task follows, and the tasks of dahl that do.
+//! [`Pattern`]: the predecessors of each task, and the tasks of dahl with these dependencies.
 
 use dahl::prelude::*;
 use serde::Serialize;

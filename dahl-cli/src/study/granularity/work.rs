@@ -1,4 +1,4 @@
-//! What a task does: multiplications and additions in registers, so that memory does not matter.
+//! The work of a task: multiplications and additions in registers, so that memory does not matter.
 
 use std::hint::black_box;
 

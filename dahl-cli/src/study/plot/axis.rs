@@ -1,4 +1,4 @@
-//! [`Axis`]: what an axis says, and where values lie on it.
+//! [`Axis`]: the labels of an axis, and the positions of values on it.
 
 use std::ops::Range;
 

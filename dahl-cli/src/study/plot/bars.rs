@@ -1,4 +1,4 @@
-//! [`Bars`]: values of things that have names, one bar under the other.
+//! [`Bars`]: values with names, one bar under the other.
 
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;

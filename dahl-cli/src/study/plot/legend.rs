@@ -1,4 +1,4 @@
-//! [`Legend`]: what colours and markers mean, beside the panels.
+//! [`Legend`]: the meaning of colours and markers, beside the panels.
 
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;

@@ -1,7 +1,7 @@
 //! Plots of the studies: a [`Figure`] of panels with one legend beside them, all in one style.
 //!
-//! Colours are those of Okabe and Ito (2008, *Color Universal Design*), which people see apart with any kind of colour
-//! vision; lines differ in their markers too, so that they do in print. Which figures are drawn is the studies' matter.
+//! Colours are those of Okabe and Ito (2008, *Color Universal Design*), which people with any kind of colour vision can
+//! distinguish. Lines also differ in their markers, for print. The studies decide which figures are drawn.
 
 mod axis;
 mod bars;

@@ -1,4 +1,4 @@
-//! [`Cholesky`]: the factorisation of a matrix in tiles, `a = l x l^T`: the program by which task runtimes are judged.
+//! [`Cholesky`]: the factorisation of a matrix in tiles, `a = l x l^T`, a common benchmark of task runtimes.
 
 use dahl::blas;
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};

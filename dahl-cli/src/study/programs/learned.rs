@@ -1,4 +1,4 @@
-//! Running a program again and again on one runtime, which learns.
+//! Runs a program repeatedly on one runtime, whose models learn.
 
 use dahl::Runtime;
 

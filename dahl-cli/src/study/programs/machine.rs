@@ -1,4 +1,4 @@
-//! Machines to be simulated.
+//! Models of simulated machines.
 
 use dahl::{Machine, Speed, VirtualDevice};
 

@@ -1,5 +1,5 @@
-//! What several studies run: the training of a small network, a factorisation in tiles, and the machines that are
-//! simulated.
+//! Programs that several studies run: the training of a small network, a factorisation in tiles, and the simulated
+//! machines.
 
 mod cholesky;
 mod cnn;

@@ -1,4 +1,4 @@
-//! [`Pinned`]: a scheduler that gives all it can to one worker.
+//! [`Pinned`]: a scheduler that gives one worker all tasks that it can run.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

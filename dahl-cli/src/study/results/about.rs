@@ -1,4 +1,4 @@
-//! [`About`]: where a study's figures come from.
+//! [`About`]: the origin of a study's figures.
 
 use std::collections::BTreeMap;
 use std::fs;

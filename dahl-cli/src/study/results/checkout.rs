@@ -1,4 +1,4 @@
-//! [`Checkout`]: which sources the command was built from.
+//! [`Checkout`]: the sources from which the command was built.
 
 use std::path::Path;
 use std::process::Command;

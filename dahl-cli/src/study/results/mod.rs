@@ -1,8 +1,8 @@
-//! [`Folder`]: where a study's files go, and what stamps them.
+//! [`Folder`]: the files of a study.
 //!
-//! A folder has tables as CSV, figures as SVG, `summary.md` with what a page shows of them, and `about.toml`, which says
-//! where the figures come from. The other files have no stamps, so a study in virtual time writes the same bytes each
-//! time.
+//! A folder has tables as CSV, figures as SVG, `summary.md` with the parts that a page shows, and `about.toml`, which
+//! describes the origin of the figures. The other files have no timestamps, so a study in virtual time writes the same
+//! bytes in each run.
 
 mod about;
 mod checkout;
