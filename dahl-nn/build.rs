@@ -1,4 +1,4 @@
-//! Brings in the kernels in CUDA in `kernels/`.
+//! Compiles the CUDA kernels in `kernels/`.
 
 fn main() {
     dahl_build::kernels("kernels");

@@ -1,4 +1,4 @@
-//! Prints the CUDA of every map that a file of Rust declares: `translate src/ops/activation.rs`.
+//! Prints the CUDA code of every map that a Rust file declares: `translate src/ops/activation.rs`.
 
 use dahl_cuda::map;
 

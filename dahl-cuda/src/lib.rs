@@ -1,10 +1,10 @@
-//! What kernels in CUDA see of dahl: the headers that they include, and the translation of maps.
+//! The parts of dahl that CUDA kernels use: the headers that they include, and the translation of maps.
 //!
-//! [`HEADER`] is `dahl.cuh`, which every kernel includes; [`ON_CPU`] is what it includes in place of CUDA where a kernel
-//! is compiled for a CPU. With the feature `translate`, the module `map` turns the body of a map, the small language that
-//! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, the module `nvrtc` compiles it and the kernels of `.cu` files;
-//! with the feature `texts`, the module `texts` packs the files of such kernels, so that a crate embeds them.
-//! The macro and `dahl-build` both call the translation, so that they write the same text.
+//! [`HEADER`] is `dahl.cuh`, which every kernel includes. [`ON_CPU`] replaces CUDA's headers where a kernel is compiled
+//! for a CPU. With the feature `translate`, the module `map` translates the body of a map, in the language subset that
+//! `#[codelet]` accepts, to CUDA. With the feature `nvrtc`, the module `nvrtc` compiles the result and the kernels of
+//! `.cu` files. With the feature `texts`, the module `texts` compresses the files of such kernels, so that a crate
+//! embeds them. The macro and `dahl-build` both call the translation, so that they generate the same text.
 
 #[cfg(feature = "translate")]
 pub mod map;

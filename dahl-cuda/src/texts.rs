@@ -1,6 +1,6 @@
-//! Many texts as one compressed one: what a crate embeds of its kernels' files.
+//! Compresses many texts together, for the files of kernels that a crate embeds.
 //!
-//! The compressed form is zlib's, of each text's name and content with a zero byte behind both.
+//! The compressed form is zlib's, of each text's name and content with a zero byte after both.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib;

@@ -1,6 +1,6 @@
-//! The text that maps become, and why some become none.
+//! The text to which maps are translated, and the reasons why some are not.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p dahl-cuda --features translate --test text` writes the texts anew; read the difference.
+//! `UPDATE_EXPECT=1 cargo test -p dahl-cuda --features translate --test text` updates the texts; read the difference.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! [`AccessMode`]: what a codelet does with each of its arrays.
+//! [`AccessMode`]: how a codelet accesses each of its arrays.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Shapes: the extents of an array along its axes, what the expressions of a declaration can ask of them, and the
-//! layouts of what tasks access.
+//! Shapes: the extents of an array along its axes, the operations on them in the expressions of a declaration, and the
+//! layouts of arrays that tasks access.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Elements as text: against NumPy's, and what only dahl has.
+//! Elements as text: compared with NumPy's, and where dahl differs.
 
 use dahl_element::element::Element;
 use dahl_element::print::Printed;

@@ -1,4 +1,4 @@
-//! Open files: by number, and how writing to them waits.
+//! Open files: duplicates of those that a path in `/proc` names, and blocking writes.
 #![allow(unsafe_code, reason = "asks the system about open files")]
 
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! [`Target`]: where a file is saved.
+//! [`Target`]: the place where a file is saved.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};

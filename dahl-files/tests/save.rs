@@ -1,4 +1,4 @@
-//! Saving: what stays, what is followed, what is whole.
+//! Saving: what is preserved, which links are followed, and that files are complete.
 #![cfg(unix)]
 
 use std::ffi::CString;

@@ -1,4 +1,4 @@
-//! How values of a map go between storage and its body, which is compiled in the compute type.
+//! The conversion of a map's values between the storage type and the compute type, in which its body is compiled.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};

@@ -1,4 +1,4 @@
-//! [`Errors`]: everything that is wrong with a declaration, reported at once.
+//! [`Errors`]: all errors of a declaration, reported together.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

@@ -1,8 +1,8 @@
 //! The attribute `#[codelet]` and the derive macro `Argument` of dahl.
 //!
-//! A declaration goes through four rooms: `parse` (tokens to what the user wrote), `model` (what it means), `check`
-//! (whether its parts agree) and `expand` (the items that replace it). Errors are collected on the way and reported
-//! at once, each under the user's own tokens; then stubs take the items' place, so that callers do not fail too.
+//! A declaration passes four modules: `parse` (from tokens to the parts that the user wrote), `model` (their meaning),
+//! `check` (whether they agree) and `expand` (the items that replace the function). Errors are collected on the way and
+//! reported together, each at the user's own tokens; then stubs replace the items, so that callers do not fail too.
 
 mod argument;
 mod check;

@@ -1,4 +1,4 @@
-//! [`Mode`]: an access mode as the mode row of a declaration has it.
+//! [`Mode`]: an access mode in the mode row of a declaration.
 
 use std::fmt;
 

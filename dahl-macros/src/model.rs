@@ -1,7 +1,7 @@
-//! [`Codelet`]: a declaration with all decisions taken: its form, what each parameter is, which variants exist.
+//! [`Codelet`]: a declaration after all decisions: its form, the role of each parameter, the variants.
 //!
-//! What is wrong is noted on the way and leaves something in its place (an unknown type, a missing rank), so that the
-//! model is whole enough for stubs. Rules between the parts are `check`'s.
+//! Errors are collected on the way and leave placeholders (an unknown type, a missing rank), so that the model is
+//! complete enough for stubs. `check` has the rules between the parts.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};

@@ -1,4 +1,4 @@
-//! Questions about tokens that need no syntax tree: which names they mention, their text, their hash.
+//! Functions on tokens that need no syntax tree: which names they mention, their text, their hash.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 

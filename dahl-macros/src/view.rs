@@ -1,4 +1,4 @@
-//! [`View`]: what a kernel receives for an array, recognised by the name of its type.
+//! [`View`]: the type in which a kernel receives an array, recognised by its name.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! A training allocates nothing in its steady state: how often memory is asked for does not depend on its length.
+//! A training allocates nothing in its steady state: the number of allocations does not depend on its length.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Data sets: the embedded one, the installed one, and files that are not what they should be.
+//! Data sets: the embedded one, the installed one, and invalid files.
 
 use std::fs;
 use std::io::Write;

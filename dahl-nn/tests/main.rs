@@ -1,4 +1,4 @@
-//! Tests of networks, in one program: what they share is compiled once.
+//! Tests of networks, in one program, so that shared code is compiled once.
 
 mod dataset;
 mod determinism;

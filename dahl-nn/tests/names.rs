@@ -1,4 +1,4 @@
-//! `use dahl::ops::*; use dahl_nn::prelude::*;` go together: no name of a layer, a loss, .. is one of an op's.
+//! `use dahl::ops::*; use dahl_nn::prelude::*;` have no conflicts: no layer, loss, etc. has the name of an op.
 
 use std::collections::BTreeSet;
 use std::fs;

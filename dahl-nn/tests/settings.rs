@@ -1,4 +1,4 @@
-//! A setting that cannot be is an error that names it and the line of the call.
+//! An invalid setting is an error that names it and the line of the call.
 
 use dahl::ops::Philox;
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! Training as a whole: short batches, settings that cannot be, the history, parameter files.
+//! Training as a whole: short batches, invalid settings, the history, parameter files.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! [`Bound`]: how far a result may lie from the exact one, derived from the error class of the declaration.
+//! [`Bound`]: the allowed error of a result, derived from the error class of the declaration.
 //!
 //! Of a sum of `n` terms in a format of unit roundoff `u`, whatever its order, the error is at most
 //! `gamma_n sum|terms|`, about `n u sum|terms|`, and, with a probability that is one for all practical purposes, at

@@ -1,4 +1,4 @@
-//! [`Buffer`]: what an array holds, when its element type is not known.
+//! [`Buffer`]: the elements of an array whose element type is not known at compile time.
 
 use half::{bf16, f16};
 

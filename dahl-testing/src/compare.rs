@@ -1,4 +1,4 @@
-//! [`compare`]: runs a codelet in every way that it can run, and compares the results with what they should be.
+//! [`compare`]: runs a codelet in all possible ways, and compares the results with the expected ones.
 
 use super::arrays::{Arrays, Placement};
 use super::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! [`Digits`]: two numbers under each other, with the digits in which they differ marked.
+//! [`Digits`]: two numbers, one under the other, with the digits marked in which they differ.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`Distribution`]: from where the inputs of a comparison are drawn.
+//! [`Distribution`]: how the inputs of a comparison are drawn.
 
 use std::fmt;
 

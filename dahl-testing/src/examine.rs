@@ -1,4 +1,4 @@
-//! One case, run in every way: the middle of [`compare`](super::compare).
+//! Runs one case in all possible ways, for [`compare`](super::compare).
 
 use super::arrays::Placement;
 use super::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! [`Expectation`]: what the results should be, and how near they must come.
+//! [`Expectation`]: the expected results, and the allowed errors.
 
 use super::bound::{Bound, Verdict};
 use super::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! [`Failure`]: a comparison that found something, told so that one sees what and can run it again.
+//! [`Failure`]: a failed comparison, with a message that shows the error and how to run it again.
 
 use std::fmt;
 

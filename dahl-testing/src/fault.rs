@@ -1,4 +1,4 @@
-//! [`Fault`]: what a run did wrong; and the checks that need no reference.
+//! [`Fault`]: an error of a run; and the checks that need no reference.
 
 use super::buffer::Buffer;
 use super::digits::Digits;

@@ -1,4 +1,5 @@
-//! [`JUMP`] of the error from one element type to another: that shows which type computes in another's precision.
+//! Jumps of the error from one element type to another by more than [`JUMP`]: a sign that a type computes in another's
+//! precision.
 
 use super::failure::{Check, Failure};
 use super::report::{Compared, Summary};

@@ -1,4 +1,4 @@
-//! What a comparison is told of each array: a shape and where its values come from, or that it is an output.
+//! The description of each array of a comparison: a shape and the source of its values, or that it is an output.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! [`Oracle`]: what the results should be, by a codelet's reference or by its own declaration in double-double.
+//! [`Oracle`]: the expected results, by a codelet's reference or by its own declaration in double-double.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

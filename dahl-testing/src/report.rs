@@ -1,4 +1,4 @@
-//! [`Summary`]: what a comparison measured; and the report, a table of all of them, as Markdown and JSON.
+//! [`Summary`]: the measurements of a comparison; and the report, a table of all of them, as Markdown and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};

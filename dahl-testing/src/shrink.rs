@@ -1,4 +1,4 @@
-//! Making a failing case small: shorter extents first, then simpler values.
+//! Shrinks a failing case: shorter extents first, then simpler values.
 
 use super::buffer::Buffer;
 

@@ -1,4 +1,4 @@
-//! [`Subject`]: a codelet with its arguments, callable on buffers whose types are not known.
+//! [`Subject`]: a codelet with its arguments, callable on buffers whose types are not known at compile time.
 
 use super::arrays::{Arrays, Held, Placement};
 use super::buffer::Buffer;

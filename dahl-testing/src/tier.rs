@@ -1,4 +1,4 @@
-//! [`Tier`]: how much of the product of distributions and placements a comparison runs.
+//! [`Tier`]: the part of the product of distributions and placements that a comparison runs.
 
 use std::env;
 use std::io::{self, Write as _};

@@ -1,7 +1,8 @@
 //! The longest chain of tasks, each of which waits for the one before.
 //!
-//! A task counts with the duration of its kernel, and with the time that its worker waited for its data to arrive before
-//! it. However many workers there are, the run takes no less than this, as long as kernels and transfers take what they took.
+//! Each task counts with the duration of its kernel, and with the time that its worker waited for its data before that.
+//! With any number of workers the run takes at least this time, as long as the durations of kernels and transfers stay
+//! the same.
 
 use crate::format::Cause;
 use crate::trace::Trace;

@@ -1,12 +1,12 @@
-//! The lines of a trace file: Chrome's trace events, one a line.
+//! The lines of a trace file: Chrome's trace events, one on each line.
 //!
-//! The file is a JSON array whose closing bracket may be missing, as Chrome's format allows: it is written while the
-//! program runs, so one that is cut short by a crash opens as well. Brackets have lines of their own; every other line
-//! but the last ends with a comma. The first one says what wrote the file ([`About`]), the last one, if the run came to
-//! its end, when that was ([`End`]). Between them, lines are in no order of time.
+//! The file is a JSON array whose closing bracket may be missing, as Chrome's format permits: it is written while the
+//! program runs, so a file that a crash cuts short can be opened as well. Brackets have lines of their own; every other
+//! line but the last ends with a comma. The first one describes the program that wrote the file ([`About`]); the last
+//! one has the time of the end, if the run was complete ([`End`]). The lines between them are in no particular order.
 //!
-//! A worker is a thread (`tid`) of its memory node (`pid`). Transfers lie on threads of their own: one for each pair of
-//! memory nodes. Both numbers begin at 1, since viewers take number 0 for the idle process.
+//! A worker is a thread (`tid`) of its memory node (`pid`). Transfers are on threads of their own: one for each pair of
+//! memory nodes. Both numbers begin at 1, since viewers use number 0 for the idle process.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! Which task waits for which, by index in [`Trace::tasks`](crate::Trace::tasks).
+//! The dependencies of tasks, by index in [`Trace::tasks`](crate::Trace::tasks).
 //!
-//! Edges to tasks that the file has no line of (it was cut short, or they were cancelled unseen) are not in it.
+//! Edges to tasks without a line in the file (it was cut short, or they were cancelled before they ran) are left out.
 
 use crate::trace::Task;
 use std::collections::HashMap;

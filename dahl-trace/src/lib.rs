@@ -1,12 +1,12 @@
-//! Traces of dahl's runs: what is in the file, and what is made of it.
+//! Traces of dahl's runs: reads trace files, and converts them.
 //!
-//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`mod@format`]). It opens in Perfetto and in
-//! `chrome://tracing` as it is. [`Trace::read`] makes a model of the run of it, and the model can be
+//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`mod@format`]). Perfetto and `chrome://tracing`
+//! open it as it is. [`Trace::read`] makes a model of the run from it, and the model can be
 //!
-//! * summed up ([`Trace::summary`]): where the time went;
-//! * looked at: a report in HTML ([`Trace::write_html`]);
-//! * taken elsewhere: to ViTE and StarVZ ([`Trace::write_paje`]), to Graphviz ([`Trace::write_dot`]), and as a whole file to
-//!   Perfetto ([`Trace::write_chrome`]).
+//! * summarised ([`Trace::summary`]): where the time went;
+//! * shown: a report in HTML ([`Trace::write_html`]);
+//! * exported: to ViTE and StarVZ ([`Trace::write_paje`]), to Graphviz ([`Trace::write_dot`]), and as a complete file
+//!   to Perfetto ([`Trace::write_chrome`]).
 //!
 //! ```no_run
 //! let trace = dahl_trace::Trace::read("run.json")?;

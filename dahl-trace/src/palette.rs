@@ -1,7 +1,7 @@
-//! Colours of codelets and of causes of idle time, told apart by people who see colours differently, too.
+//! Colours of codelets and of causes of idle time, which people with any colour vision can distinguish.
 //!
-//! The first six of codelets are Okabe and Ito's, but for black and the light yellow; a violet, a dark yellow, a brown and a
-//! slate follow. Idle time is in muted colours, so that work stands out.
+//! The first six colours of codelets are Okabe and Ito's, without black and the light yellow; a violet, a dark yellow,
+//! a brown and a slate follow. Idle time has muted colours, so that work stands out.
 
 use crate::format::Cause;
 use crate::trace::{Task, Trace};

@@ -1,7 +1,7 @@
-//! The model of a run: what a trace file says, in order and by index.
+//! The model of a run: the data of a trace file, in order and by index.
 //!
-//! Made by [`Trace::read`](crate::Trace::read), which sees to it that indices are valid; used by everything else. Times are
-//! in nanoseconds since the runtime was built, so that sums are exact.
+//! [`Trace::read`](crate::Trace::read) makes it and checks that all indices are valid; everything else uses it. Times
+//! are in nanoseconds since the runtime was built, so that sums are exact.
 
 use crate::format::{About, Cause};
 use crate::graph::Graph;

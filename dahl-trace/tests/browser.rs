@@ -1,4 +1,4 @@
-//! The report in a browser: what a person does to it, and what it then says.
+//! The report in a browser: actions of a user, and what the page then shows.
 
 use crate::made::{self, by_hand};
 use crate::page::Page;

@@ -1,4 +1,4 @@
-//! A file becomes a run, and what is wrong with it is said.
+//! Reading a file, and the errors of invalid ones.
 
 use crate::made::{self, by_hand};
 use dahl_trace::Trace;

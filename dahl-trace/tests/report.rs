@@ -1,4 +1,4 @@
-//! The report as a file: whole by itself, and no more markup than its own.
+//! The report as a file: it is self-contained, and texts of the trace add no markup to it.
 
 use crate::made::{self, by_hand};
 use dahl_trace::Trace;

@@ -1,4 +1,4 @@
-//! Where the time went: every nanosecond of it.
+//! The uses of time add up: every nanosecond is accounted for.
 
 use crate::made::{self, by_hand};
 use dahl_trace::format::{Cause, Line, Slice, Task, What};

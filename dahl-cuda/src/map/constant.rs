@@ -1,4 +1,4 @@
-//! Constants of `Real` and of Rust's own numbers, as CUDA writes them.
+//! Constants of `Real` and of Rust's own numbers, as CUDA spells them.
 
 use super::kind::{Kind, Value};
 

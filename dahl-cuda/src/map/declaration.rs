@@ -1,4 +1,4 @@
-//! The maps that a file declares, found as `#[codelet]` will find them.
+//! Finds the maps that a file declares, by the same rules as `#[codelet]`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};

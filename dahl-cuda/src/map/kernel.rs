@@ -1,4 +1,4 @@
-//! The text of a map's kernel: the loop around the body, and an entry point for each element type.
+//! The source text of a map's kernel: the loop around the body, and an entry point for each element type.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! [`Kind`]: what a value of a map's body is, as far as the translation has to know.
+//! [`Kind`]: the kind of a value in a map's body, as far as the translation needs it.
 
 use super::Refusal;
 

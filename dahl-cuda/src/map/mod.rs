@@ -1,8 +1,9 @@
-//! Maps in CUDA: the body of a map, in the small language that `#[codelet]` accepts, becomes the text of a kernel.
+//! Maps in CUDA: translates the body of a map, in the language subset that `#[codelet]` accepts, to the source text of
+//! a kernel.
 //!
-//! `kind` has the kinds of values, `expression` and `statement` go through the body, `function` and `constant` know those of
-//! `Real`, and `kernel` writes the whole text around it. What the language has and CUDA cannot do the same is a
-//! [`Refusal`]: a map without a kernel in CUDA, with the reason why.
+//! `kind` has the kinds of values; `expression` and `statement` translate the body; `function` and `constant` translate
+//! those of `Real`; `kernel` writes the surrounding text. A construct that CUDA cannot compute in the same way is a
+//! [`Refusal`]: the map gets no CUDA kernel, and the refusal tells the reason.
 
 mod constant;
 mod declaration;

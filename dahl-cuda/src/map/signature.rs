@@ -1,4 +1,4 @@
-//! [`Signature`]: the parameters of a map and what they are in CUDA.
+//! [`Signature`]: the parameters of a map and their form in CUDA.
 
 use syn::{
     ExprPath, FnArg, GenericParam, ItemFn, Pat, Path, ReturnType, Type, TypeParamBound, WherePredicate,

@@ -1,4 +1,4 @@
-//! Statements: `let`, blocks and `if`, as lines of CUDA. What has no value of its own in C++ gets a variable.
+//! Statements: `let`, blocks and `if`, as lines of CUDA. A construct that is not an expression in C++ gets a variable.
 
 use syn::{Block, Expr, ExprIf, Local, Pat, Stmt};
 

@@ -1,4 +1,4 @@
-//! [`Cache`]: what NVRTC made, kept on disk.
+//! [`Cache`]: the output of NVRTC, kept on disk.
 
 use std::env;
 use std::fs;

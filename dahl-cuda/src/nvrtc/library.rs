@@ -1,4 +1,4 @@
-//! [`Nvrtc`]: the library, found and called.
+//! [`Nvrtc`]: finds and calls the library.
 
 use std::env;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

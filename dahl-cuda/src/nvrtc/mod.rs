@@ -1,7 +1,7 @@
-//! NVRTC, CUDA's compiler as a library: for maps and kernels that were not compiled when their crate was built.
+//! NVRTC, CUDA's compiler as a library, for maps and kernels that were not compiled when their crate was built.
 //!
-//! It is loaded when it is first wanted, and needs neither a device nor a toolkit: the headers are this crate's. What it
-//! made is kept on disk ([`Cache`]). Not here: loading the result into a device.
+//! It is loaded at first use, and needs neither a device nor a toolkit: this crate has the headers. Its output is kept
+//! on disk ([`Cache`]). Not here: loading the output into a device.
 #![allow(unsafe_code, reason = "calls functions of a library in C")]
 
 mod cache;

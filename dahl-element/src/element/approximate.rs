@@ -1,6 +1,7 @@
-//! [`Approximate`] and [`ApproximateFloat`]: what the traits of `approx` need of an element, for all element types.
+//! [`Approximate`] and [`ApproximateFloat`]: the operations on elements that the traits of `approx` need, for all
+//! element types.
 //!
-//! The crate `half` does not implement `approx`, and no other crate can: hence traits of our own.
+//! The crate `half` does not implement `approx`, and no other crate can; therefore dahl has traits of its own.
 
 use half::{bf16, f16};
 

@@ -1,4 +1,4 @@
-//! Brackets by rank, the elements that are shown, and line breaks.
+//! Brackets by rank, the choice of elements to show, and line breaks.
 
 /// Replaces elements that are left out.
 const GAP: &str = "...";

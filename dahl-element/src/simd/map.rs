@@ -1,13 +1,13 @@
-//! [`map`]: in which order a map computes its elements, and by way of which buffer they go to memory.
+//! [`map`]: the order in which a map computes its elements, and the buffer through which they go to memory.
 //!
-//! A small output is computed in one go, in its place. Where that does not use what the machine has, it is computed in
-//! blocks:
+//! A small output is computed in one pass, in place. Where this would not use the machine's abilities, it is computed
+//! in blocks:
 //!
-//! * `f16` and `bf16`, where an instruction narrows many numbers at once which the compiler does not find: the numbers of a
-//!   block stay in the first level of the cache until they are narrowed together.
-//! * Outputs that are larger than the caches: they go past them (`stream`), which takes whole lines.
+//! * `f16` and `bf16`, where the machine has an instruction that narrows many numbers at a time and that the compiler
+//!   does not generate: the numbers of a block stay in the L1 cache until they are narrowed together.
+//! * Outputs that are larger than the caches: they bypass the caches (`stream`), in whole lines.
 //!
-//! Blocks take turns among some pages, as many as [`pages_in_turn`] says.
+//! Blocks alternate between several pages; [`pages_in_turn`] gives their number.
 
 use super::level::{At, Loop, dispatch_loop};
 use super::stream::{self, LINE_BYTES, PAGE_BYTES, pages_in_turn};

@@ -1,7 +1,8 @@
 //! [`add_rows`]: the lanes of a sum, each of which adds the elements of its place in row after row.
 //!
-//! With the machine's vectors by name: whether the compiler makes any of a loop over lanes depends on what is around it, and a
-//! factor of up to ten on that. Each lane adds its elements in order, so the results have the same bits at every level.
+//! It uses the machine's vectors explicitly: whether the compiler vectorises a loop over lanes depends on the code
+//! around it, which makes a factor of up to ten. Each lane adds its elements in order, so the results have the same
+//! bits at every level.
 
 #![allow(unsafe_code, reason = "calls instructions that a level has, where the level is proved")]
 

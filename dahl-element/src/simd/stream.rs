@@ -1,7 +1,7 @@
-//! What keeps memory busy: stores that go past the caches, and what is fetched before it is read.
+//! Functions that keep memory busy: non-temporal stores, which bypass the caches, and prefetches.
 //!
-//! An ordinary store reads the line that it changes first, so a map of a large array moves each line of its output
-//! twice. The copy of the C library does not: it stores large arrays as this does.
+//! An ordinary store first reads the line that it changes, so a map of a large array moves each line of its output
+//! twice. The C library's copy of large arrays uses non-temporal stores too.
 
 #![allow(unsafe_code, reason = "calls instructions that a level has, where the level is proved")]
 

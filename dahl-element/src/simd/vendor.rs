@@ -1,4 +1,5 @@
-//! [`vendor()`]: who made the processor, for what is measured to be faster on some and cannot be asked for.
+//! [`vendor()`]: the vendor of the processor, for choices that were measured to be faster on some processors and that
+//! no feature flag tells.
 
 /// The maker of an x86-64 processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Literals beside values of a type parameter: in Rust `2.0` is no `T`, and the compiler's error names no remedy.
+//! Literals in operations with values of a type parameter: in Rust `2.0` is not a `T`, and the compiler's error
+//! suggests no remedy.
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};

@@ -1,6 +1,6 @@
 //! Rules between the parts of a declaration: the mode row, the types, the options.
 //!
-//! What a part means by itself, and errors in that, are `model`'s.
+//! `model` checks each part by itself.
 
 mod body;
 mod literals;

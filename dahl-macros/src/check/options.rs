@@ -1,4 +1,4 @@
-//! Rules for the options: what they name exists, and they fit the form and the modes.
+//! Rules for the options: names in them exist, and they suit the form and the modes.
 
 use quote::ToTokens;
 use syn::{Expr, Ident, Path};

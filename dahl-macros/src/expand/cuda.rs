@@ -1,5 +1,5 @@
-//! Kernels in CUDA: the one that the option `cuda` names, and that of a map, which is written from its body; and those that
-//! call libraries.
+//! CUDA kernels: the one that the option `cuda` names, the one generated from a map's body, and those that call
+//! libraries.
 
 use std::path::Path;
 

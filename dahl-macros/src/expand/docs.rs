@@ -1,4 +1,4 @@
-//! The documentation of what is generated: the user's own, and a sentence on what the item is and on its shapes.
+//! The documentation of generated items: the user's own, with a sentence about the item and its shapes.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

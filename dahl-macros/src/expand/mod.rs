@@ -1,8 +1,9 @@
-//! Printing: from a checked [`Codelet`] to the items that replace the user's function. Nothing is decided here.
+//! Generates, from a checked [`Codelet`], the items that replace the user's function. This module takes no decisions.
 //!
 //! The items are a type with the name in Pascal case, whose associated functions are the codelet's descriptor, its
-//! kernel, its task builders and its shapes, and one free function for each variant of the wrapper. Names that we
-//! bind have `mixed_site` spans and so cannot clash with the user's; user's expressions keep their own spans.
+//! kernel, its task builders and its shapes, and one free function for each variant of the wrapper. Names that the
+//! macro binds have `mixed_site` spans and so cannot clash with the user's; the user's expressions keep their own
+//! spans.
 
 mod cuda;
 mod descriptor;

@@ -1,4 +1,4 @@
-//! Stand-ins for what a declaration with errors would have become, so that its callers do not fail as well.
+//! Stubs in place of the items of a declaration with errors, so that its callers do not fail as well.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};

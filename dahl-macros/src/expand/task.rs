@@ -1,4 +1,4 @@
-//! `task` and `task_self`: the submission in the making.
+//! `task` and `task_self`, which return the task before its submission.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;

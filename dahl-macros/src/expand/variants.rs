@@ -1,4 +1,4 @@
-//! The implementation of `Variants`: everything that the codelet has, for code that knows no operation.
+//! The implementation of `Variants`: all parts of the codelet, for code that is generic over operations.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};

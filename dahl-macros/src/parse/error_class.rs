@@ -1,4 +1,4 @@
-//! `error = CLASS`: how far results may lie from the exact ones.
+//! `error = CLASS`: the allowed error of results.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{Parse, ParseBuffer, ParseStream};

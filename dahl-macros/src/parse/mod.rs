@@ -1,6 +1,6 @@
-//! Parsing: from tokens to a [`Declaration`], without judging it.
+//! Parsing: from tokens to a [`Declaration`], without checks.
 //!
-//! Entries of the attribute are parsed one by one, so that one that is malformed hides no error in another.
+//! Entries of the attribute are parsed one by one, so that a malformed one hides no error in another.
 
 mod error_class;
 mod options;

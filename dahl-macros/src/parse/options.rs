@@ -1,4 +1,4 @@
-//! [`Options`]: what follows the mode row.
+//! [`Options`]: the options after the mode row.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;

@@ -1,4 +1,4 @@
-//! What follows `REDUX`: nothing, `(max)`, `(min)`, or `(identity = T::ONE, combine = mul)`.
+//! The reduction after `REDUX`: nothing, `(max)`, `(min)`, or `(identity = T::ONE, combine = mul)`.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{Parse, ParseBuffer, ParseStream};

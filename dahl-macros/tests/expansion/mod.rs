@@ -1,6 +1,6 @@
-//! The expansions of typical declarations, kept as readable text beside this file.
+//! The expansions of typical declarations, stored as readable text beside this file.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p dahl-macros --lib` writes them anew; read the difference.
+//! `UPDATE_EXPECT=1 cargo test -p dahl-macros --lib` updates them; read the difference.
 
 use expect_test::{ExpectFile, expect_file};
 use quote::ToTokens;

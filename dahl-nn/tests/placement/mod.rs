@@ -1,4 +1,5 @@
-//! Placements on a simulated machine: what schedulers reach, compared with the best static placement found by search.
+//! Placements on a simulated machine: schedulers compared with the best static placement found by search.
+//!
 //! `docs/studies/placement.md` has the figures of long searches.
 #![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
 

@@ -1,6 +1,6 @@
-//! The programs whose placement is studied, and the machine that they are placed on.
+//! The programs whose placement is studied, and their machine.
 //!
-//! Tiles are of 16 rows and stand for tiles of 512: the machine is slower by so much that all times are those of the
+//! Tiles have 16 rows and represent tiles of 512: the machine is slower by the factor that makes all times those of the
 //! larger ones. So a run costs a millisecond, and a search can make thousands.
 
 #[path = "../../../examples/tiled_cholesky.rs"]

@@ -1,5 +1,5 @@
-//! The elementary functions: each reduces its argument until a series converges fast, and none subtracts what is almost
-//! equal. Special values are those of `f64`.
+//! The elementary functions: each reduces its argument until a series converges fast, and avoids subtractions of nearly
+//! equal numbers. Special values are those of `f64`.
 
 use super::{DoubleDouble, angle};
 use dahl_core::element::{Element, Real};

@@ -1,4 +1,4 @@
-//! The elements of one input's gradient: which of them are wrong.
+//! Finds the wrong elements of one input's gradient.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Compares what backward says with what forward does.
+//! Compares the results of backward with differences of forward.
 
 use super::difference::{Difference, Value, jump};
 use super::direction::{Purpose, draw};

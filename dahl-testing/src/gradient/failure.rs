@@ -1,4 +1,4 @@
-//! What is wrong with a gradient, as a text that says which input and which element.
+//! An error in a gradient, as a text that names the input and the element.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! The run as the page's scripts read it (`run.js`): columns of small numbers, so that a hundred thousand tasks fit.
+//! The run in the form that the page's scripts read (`run.js`): columns of small numbers, so that a hundred thousand
+//! tasks fit.
 //!
-//! Times are in nanoseconds, and given as differences: to the task before, or to the event before of the same task. Texts
-//! that occur often are numbers in a list.
+//! Times are in nanoseconds, as differences to the task before, or to the event before of the same task. Texts that
+//! occur often are replaced by their index in a list.
 
 use crate::Summary;
 use crate::format::{About, Cause};

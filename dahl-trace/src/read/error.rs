@@ -1,4 +1,4 @@
-//! Why a file is no trace that can be read.
+//! The reasons why a file cannot be read as a trace.
 
 use crate::format::VERSION;
 use std::io;

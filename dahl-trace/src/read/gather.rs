@@ -1,4 +1,4 @@
-//! What the lines say, gathered and put in order.
+//! Collects the data of all lines, and puts it in order.
 
 use super::line::{self, Event, Problem};
 use super::share::{Lists, Texts};

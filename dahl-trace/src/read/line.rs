@@ -1,7 +1,7 @@
-//! One line after the other.
+//! Parses line by line.
 //!
-//! These are the lines of [`crate::format`], read without copies: `format::Line` makes half a dozen allocations of a task,
-//! and what a line says is looked at twice there. A test holds the two together.
+//! These are the lines of [`crate::format`], read without copies: `format::Line` makes half a dozen allocations for a
+//! task, and parses each line twice. A test checks that both agree.
 
 use super::Error;
 use crate::trace::Cut;

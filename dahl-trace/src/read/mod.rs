@@ -1,7 +1,7 @@
 //! From a file to the model of a run.
 //!
-//! Lines are read one by one (`line`), so the file as such is never in memory. What they say is
-//! gathered, checked and put in order at the end.
+//! Lines are read one by one (`line`), so the whole file is never in memory. Their data is collected, checked and put
+//! in order at the end.
 
 mod error;
 mod gather;

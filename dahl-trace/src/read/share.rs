@@ -1,4 +1,4 @@
-//! What many lines say alike, kept once.
+//! Stores values that are the same on many lines once.
 
 use crate::trace::Text;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! What the tasks of each codelet took.
+//! The time that the tasks of each codelet took.
 
 use super::{CodeletSummary, share, us};
 use crate::trace::{Task, Trace};

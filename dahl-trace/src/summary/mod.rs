@@ -1,4 +1,4 @@
-//! Where the time of a run went, in numbers.
+//! The time of a run by its uses, in numbers.
 
 mod codelets;
 mod path;

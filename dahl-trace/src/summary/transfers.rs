@@ -1,4 +1,4 @@
-//! What was copied, and how much memory was in use.
+//! Transfers, and the memory in use.
 
 use super::{MemorySummary, TransferSummary, us};
 use crate::trace::Trace;

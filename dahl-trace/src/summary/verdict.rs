@@ -1,4 +1,4 @@
-//! One sentence that says where the time goes.
+//! One sentence that names the main use of time.
 
 use super::{CodeletSummary, Summary};
 use crate::summary::text::{percent, time};

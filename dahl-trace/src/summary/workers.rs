@@ -1,4 +1,4 @@
-//! What each worker did.
+//! The time of each worker by its uses.
 
 use super::{IdleSummary, WorkerSummary, place, share, us};
 use crate::trace::Trace;

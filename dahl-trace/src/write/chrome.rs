@@ -1,4 +1,4 @@
-//! The file's own format, in order and whole.
+//! The file's own format, sorted and complete.
 
 use crate::Trace;
 use crate::format::{self, Arrow, Counter, End, Fact, Line, Memory, Metadata, Named, Slice, What};

@@ -1,4 +1,4 @@
-//! Other programs' files.
+//! The formats of other programs.
 
 mod chrome;
 mod dot;

@@ -1,4 +1,4 @@
-//! Small traces by hand.
+//! Small traces, written by hand.
 
 use super::{about, end, metadata, named};
 use dahl_trace::format::{

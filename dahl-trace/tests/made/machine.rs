@@ -1,4 +1,4 @@
-//! A machine that runs tasks as they are submitted, each where it would end first, and writes down what it did.
+//! A machine that runs tasks as they are submitted, each where it would end first, and records what it did.
 
 use super::{about, end, metadata, named};
 use dahl_trace::format::{

@@ -1,4 +1,5 @@
-//! Traces to read: a Cholesky factorisation in tiles as a machine with a device would run it, and small ones by hand.
+//! Traces to read: a tiled Cholesky factorisation as a machine with a device would run it, and small traces, written by
+//! hand.
 
 #![allow(dead_code, reason = "each test program uses some of them")]
 

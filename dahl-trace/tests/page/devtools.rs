@@ -1,4 +1,5 @@
-//! A tab of headless Chromium, by the protocol of its developer tools (<https://chromedevtools.github.io/devtools-protocol/>).
+//! A tab of headless Chromium, controlled by the protocol of its developer tools
+//! (<https://chromedevtools.github.io/devtools-protocol/>).
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! A report in headless Chromium, and a hand on it.
+//! A report in headless Chromium, and simulated input for it.
 
 mod devtools;
 

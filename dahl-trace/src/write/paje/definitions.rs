@@ -1,4 +1,4 @@
-//! What the events are, and what types there are.
+//! The definitions of events and types.
 
 use super::quoted;
 use crate::format::Cause;
