@@ -1,4 +1,4 @@
-//! Tasks cost no allocation: those of a program are bounded by the tasks in flight, not by the tasks it runs.
+//! The number of allocations of a program depends on the tasks in flight, not on the number of tasks that it runs.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Checked mode, seen through declared codelets: wrong kernels are caught, right ones are left in peace.
+//! Checked mode for declared codelets: wrong kernels are found, correct ones pass.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! What `docs/devices.md` says is so.
+//! The statements of `docs/devices.md` are true.
 
 #[path = "../examples/parts_on_a_device.rs"]
 #[allow(dead_code, reason = "the example's main")]

@@ -1,4 +1,5 @@
-//! The examples on tiles, in small sizes: every scheduler, both types, sizes that tiles do not divide, a simulated machine.
+//! The examples on tiles, in small sizes: every scheduler, both types, sizes that are not multiples of the tiles, a
+//! simulated machine.
 #![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
 
 #[path = "../examples/tiled_cholesky.rs"]

@@ -1,4 +1,4 @@
-//! Dropping, forgetting and panicking at any moment: nothing hangs, and nothing that others use is touched.
+//! Dropping, forgetting and panicking at any moment: nothing hangs, and arrays of others are not affected.
 #![allow(
     clippy::forget_non_drop,
     reason = "guards hold nothing but a borrow, which is what the test is about"

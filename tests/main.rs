@@ -1,4 +1,4 @@
-//! Tests of what users do with the library, operations apart (`ops`), in one program.
+//! Tests of the library as its users see it, without operations (`ops`), in one program.
 
 mod binding;
 mod check;

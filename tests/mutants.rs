@@ -1,7 +1,7 @@
-//! That the comparison of `dahl::testing` bites: wrong codelets, each with the check that must catch it.
+//! Checks that the comparison of `dahl::testing` finds mistakes: wrong codelets, each with the check that must find it.
 //!
-//! A mutant is a codelet with a mistake that people make, and a reference without it. `caught_by` names the checks that
-//! found something, over all element types.
+//! A mutant is a codelet with a common mistake, and a reference without it. `caught_by` names the checks that found
+//! something, over all element types.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! What a submitter can say of a task.
+//! The options of a task.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

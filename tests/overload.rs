@@ -1,6 +1,6 @@
-//! Overload: far more tasks than may be in flight, on few workers, in memory that does not grow.
+//! Overload: far more tasks than may be in flight, on few workers, with bounded memory.
 //!
-//! `just overload` runs ten million tasks; `DAHL_OVERLOAD_TASKS` says how many otherwise.
+//! `just overload` runs ten million tasks; `DAHL_OVERLOAD_TASKS` sets another number.
 
 use dahl::Result;
 use dahl::ndarray::Axis;

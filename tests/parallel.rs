@@ -1,4 +1,5 @@
-//! Ops that use several cores: the bits are those of one core, for any number of workers, and small arrays stay on one.
+//! Ops that use several cores: the bits are those of one core, for any number of workers, and small arrays use one
+//! core.
 
 use dahl::ndarray::Axis;
 use dahl::ops::*;

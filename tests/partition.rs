@@ -1,4 +1,4 @@
-//! Parts: which elements they are, that they lie where their whole does, and that they stay in order with it.
+//! Partitions: the elements of each part, that they share the memory of the whole, and that tasks on both are ordered.
 
 use dahl::Result;
 use dahl::ndarray::{ArrayView2, ArrayViewMut2, Axis};

@@ -1,4 +1,4 @@
-//! Reductions by codelets of the user's: what they start from, how partial results combine, in which order.
+//! Reductions by user-defined codelets: their initial values, and how and in which order partial results are combined.
 
 use std::num::NonZeroUsize;
 

@@ -1,5 +1,5 @@
-//! What the runtime promises, seen through declared codelets: errors at the call, failures that spread no further
-//! than they must, several runtimes, waiting, dropping and forgetting.
+//! The guarantees of the runtime, for declared codelets: errors at the call, failures that affect only dependent tasks,
+//! several runtimes, waiting, dropping and forgetting.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -1,7 +1,8 @@
-//! What workers cost: memory and start of an idle runtime, and tasks a second, by the number of workers.
+//! The cost of workers: memory and start time of an idle runtime, and tasks a second, by the number of workers.
 //!
-//! `cargo bench -p dahl-core --bench workers [-- 2 64 256 1024]`. Each row is a process of its own. The tasks are empty;
-//! each writes one of 64 arrays, so that up to 64 are ready at once. Linux only, which says what is resident.
+//! `cargo bench -p dahl-core --bench workers [-- 2 64 256 1024]`. Each row is a process of its own. The tasks are
+//! empty; each writes one of 64 arrays, so that up to 64 are ready at the same time. Linux only, which reports resident
+//! memory.
 
 use std::process::Command;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! `approx` on arrays: what is equal, what is not, and what a failed assertion shows.
+//! `approx` on arrays: which are equal, which are not, and the message of a failed assertion.
 
 use std::sync::Mutex;
 

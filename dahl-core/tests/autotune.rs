@@ -1,4 +1,4 @@
-//! The choice of kernels: what runs, how often, what the table says, and tables in files.
+//! The choice of kernels: which ones run, how often, the content of the table, and tables in files.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Checked mode: kernels that do not do what they declare are caught, and right ones are not.
+//! Checked mode: kernels that violate their declarations are found, and correct ones pass.
 
 use std::fmt::Debug;
 use std::sync::mpsc;

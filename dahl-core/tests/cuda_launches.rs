@@ -1,4 +1,4 @@
-//! What a kernel in CUDA launches for a task: computed from extents and arguments.
+//! The launch configuration of a CUDA kernel for a task, computed from extents and arguments.
 
 use dahl_core::cuda::{
     CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaPass, CudaStep, CudaTypeParameter,

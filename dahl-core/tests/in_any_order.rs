@@ -1,5 +1,5 @@
-//! What may run side by side, or in another order than it was submitted: contributions to a reduction, and tasks that
-//! commute.
+//! Tasks that may run at the same time, or in another order than they were submitted: contributions to a reduction, and
+//! tasks that commute.
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;

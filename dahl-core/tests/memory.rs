@@ -1,4 +1,4 @@
-//! Memory: what is accounted for, the limit, arenas of a given capacity, and what cannot be had.
+//! Memory: accounting, the limit, arenas of a given capacity, and allocations that fail.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};

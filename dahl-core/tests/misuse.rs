@@ -1,5 +1,5 @@
-//! What safe code can do that nobody should: tasks that are never submitted, or inside a kernel; schedulers that are
-//! shared by runtimes or do not help; parts that are read for ever.
+//! Valid but unusual uses of the safe interface: tasks that are never submitted, or inside a kernel; schedulers that
+//! are shared by runtimes or do not help; parts that are read for ever.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What a user may do wrong, or strangely, on a simulated machine and with schedulers: nothing is lost, and nothing hangs.
+//! Wrong or unusual uses on a simulated machine and with schedulers: nothing is lost, and nothing hangs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

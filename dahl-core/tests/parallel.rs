@@ -1,4 +1,4 @@
-//! Kernels that use several cores: their bits, who does their jobs, and what goes wrong in them.
+//! Kernels that use several cores: the bits of their results, the threads that run their jobs, and their failures.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

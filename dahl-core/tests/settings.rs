@@ -1,5 +1,5 @@
-//! Settings from the environment: what is wrong is an error that names the variable, its value and the caller's line; a
-//! name that is unknown is a warning.
+//! Settings from the environment: an invalid value is an error that names the variable, its value and the caller's
+//! line; an unknown name is a warning.
 
 use std::ffi::OsStr;
 use std::fs;

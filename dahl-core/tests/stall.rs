@@ -1,4 +1,4 @@
-//! The stall report: what it tells of tasks that do not end, that are lost, and that wait.
+//! The stall report on tasks that do not end, that are lost, and that wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

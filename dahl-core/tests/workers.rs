@@ -1,4 +1,4 @@
-//! What a runtime takes for its workers: linear in their number, and an error where there are too many.
+//! The memory of a runtime for its workers, which is linear in their number, and the error if there are too many.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Numbers that one can trust: what an op computes, compared across element types, variants and kernels.
+//! Tests of numerics: compares the results of an op across element types, variants and kernels.
 //!
 //! One line in a test file gives an op a test for each element type, `axpy::f16`, `axpy::bf16`, `axpy::f32`,
 //! `axpy::f64`, and `axpy::types`, which compares the errors of all of them:
@@ -7,20 +7,20 @@
 //! dahl::testing::numerics!(axpy: Axpy, ([31, 67], [31, 67], _), (T::from_f64(0.75),));
 //! ```
 //!
-//! The arrays stand in the order of the declaration, then the arguments; `T` is the element type. A shape is an input;
-//! `_` an output, whose shape `axpy_init` knows; [`within`], [`below`], [`typed`], [`holding`] and [`output`] say more.
-//! `cargo test ::f16` runs those of one type.
+//! The arrays are in the order of the declaration, followed by the arguments; `T` is the element type. A shape is an
+//! input; `_` is an output, whose shape `axpy_init` determines; [`within`], [`below`], [`typed`], [`holding`] and
+//! [`output`] specify more. `cargo test ::f16` runs the tests of one type.
 //!
-//! What is compared, and with what, is [`compare`]'s; what is wrong, [`Failure`]'s. With `DAHL_NUMERICS_REPORT=dir` in
-//! the environment, figures of all that ran are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast` runs a
-//! part of the inputs: see [`Tier`].
+//! [`compare`] describes what is compared, and [`Failure`] the errors. With `DAHL_NUMERICS_REPORT=dir` in the
+//! environment, the figures of all comparisons are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast`
+//! runs a part of the inputs: see [`Tier`].
 //!
 //! [`gradient`] checks a backward against its forward.
 //!
-//! The rooms: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle` says what
-//! should come, in f64 or `double_double`; `bound`, of a `format`, how near; `compare` begins, `examine` runs one case in
-//! every way, with `expectation` and the checks in `fault`; `shrink`, `digits` and `failure` tell what was found, `report`
-//! and `types` what was measured.
+//! The modules: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle`
+//! computes the expected results, in f64 or `double_double`; `bound` gives the allowed errors, in a `format`; `compare`
+//! is the entry point; `examine` runs one case in all ways, with `expectation` and the checks in `fault`; `shrink`,
+//! `digits` and `failure` report errors; `report` collects measurements, and `jump` compares them between types.
 
 mod arrays;
 mod bound;

@@ -1,4 +1,4 @@
-//! Says where the tables of the compiled kernels are.
+//! Passes on the path of the tables of the compiled kernels.
 
 fn main() {
     let folder =

@@ -1,4 +1,4 @@
-//! Right gradients pass, and each wrong one is caught by the check that must catch it.
+//! Correct gradients pass, and the expected check finds each wrong one.
 
 use std::cell::Cell;
 

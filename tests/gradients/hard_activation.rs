@@ -1,4 +1,4 @@
-//! Activations in straight pieces, away from where the pieces meet.
+//! Piecewise linear activations, away from their kinks.
 
 use dahl::ops::*;
 

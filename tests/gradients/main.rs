@@ -1,5 +1,5 @@
-//! Backward operations against differences of their forward, in f64 (those of fused ones are compared with the operations that they
-//! replace); and, in `checker`, that the check bites.
+//! Backward operations compared with differences of their forward operations, in f64 (those of fused operations are
+//! compared with the operations that they replace); and, in `checker`, a test that the check finds mistakes.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Losses of regression, by what is predicted and by what it should be.
+//! Regression losses, by prediction and target.
 
 use dahl::ops::*;
 

@@ -1,4 +1,5 @@
-//! Every op's numbers: each element type, variant and kernel against the reference, on inputs of every distribution.
+//! The numerics of every op: each element type, variant and kernel compared with the reference, on inputs of every
+//! distribution.
 
 use dahl::ops;
 use dahl::prelude::*;

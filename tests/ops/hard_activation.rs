@@ -1,4 +1,4 @@
-//! Activation functions made of straight lines, at their kinks and special values.
+//! Piecewise linear activation functions, at their kinks and special values.
 
 use dahl::ops;
 use dahl::prelude::*;

@@ -1,5 +1,5 @@
-//! Every op against the plain loops in `reference`: each element type, each variant, odd shapes, special values, and
-//! wrong shapes at the call. A file an op, as in `src/ops`.
+//! Every op compared with the plain loops in `reference`: each element type, each variant, odd shapes, special values,
+//! and wrong shapes at the call. Each op has a file, as in `src/ops`.
 
 #![allow(clippy::approx_constant, reason = "expected values are written as decimals")]
 

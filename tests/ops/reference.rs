@@ -1,4 +1,4 @@
-//! What the ops are compared with: test data, error bounds, and naive loops in `f64`, which share no code with the ops.
+//! References for the ops: test data, error bounds, and naive loops in `f64`, which share no code with the ops.
 
 use dahl::ndarray::{Array4, ArrayD, ArrayView4, ArrayViewD, Axis, IxDyn};
 use dahl::prelude::*;

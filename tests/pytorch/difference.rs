@@ -1,4 +1,4 @@
-//! Where dahl's results differ from PyTorch's on purpose: `docs/numerics-against-pytorch.md` says why.
+//! The intended differences from PyTorch's results, for which `docs/numerics-against-pytorch.md` gives reasons.
 
 /// An op and a result, as the fixtures name them, and a check of PyTorch's and dahl's values.
 type Difference = (&'static str, &'static str, fn(pytorch: f64, dahl: f64) -> bool);

@@ -1,4 +1,4 @@
-//! What was compared with PyTorch, as the table in `docs/numerics-against-pytorch.md`.
+//! The comparisons with PyTorch, as the table in `docs/numerics-against-pytorch.md`.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A simulated machine on which a test says where each task runs, and sees what is copied.
+//! A simulated machine on which a test chooses the worker of each task, and observes copies.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Devices that are lost: what was valid elsewhere goes on, and what was not is an error where it is read.
+//! Lost devices: arrays with valid copies elsewhere stay valid, and reading others is an error.
 
 use dahl_core::ndarray::Axis;
 use dahl_core::{Reduction, Result, Runtime, Task, VirtualDevice};

@@ -1,4 +1,4 @@
-//! Arrays in several memories: every value is right, and nothing is copied that need not be.
+//! Arrays in several memories: every value is right, and there are no unnecessary copies.
 //!
 //! Transfers are asserted as (from, to, bytes). Memory node 0 is the main memory; an array has 128 bytes.
 

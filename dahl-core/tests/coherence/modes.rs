@@ -1,4 +1,4 @@
-//! What each access mode copies, and what accesses of the host do.
+//! The copies for each access mode, and the effects of host accesses.
 
 use dahl_core::__private::{Kernel, Parameter, identity, uninit};
 use dahl_core::{AccessMode, Codelet, ElementType, Reduction, Result, Task};

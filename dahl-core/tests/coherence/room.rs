@@ -1,4 +1,4 @@
-//! Memories that are too small: what makes room, and what happens when nothing can.
+//! Memories that are too small: eviction, and what happens when nothing can be evicted.
 
 use dahl_core::{Matrix, Result, Runtime, Speed, Task, VirtualDevice};
 

@@ -1,5 +1,5 @@
-//! The codelets of the programs. Their kernels let other threads go on between elements, so that one which runs when
-//! it should not is seen in the values.
+//! The codelets of the programs. Their kernels yield to other threads between elements, so that a kernel which runs
+//! when it should not changes the values.
 
 use std::panic::resume_unwind;
 

@@ -1,9 +1,9 @@
 //! Small programs on the whole runtime, each by a schedule that a seed determines.
 //!
-//! Built with `--cfg dahl_fuzz` (`just fuzz`), atomics, locks and parking are shuttle's, and all threads take turns:
-//! at each of these operations, and between any two elements that a kernel touches, the seed says who goes on. The
-//! same seed also chooses the program and the runtime's settings. So a failure (a wrong value, a panic, a deadlock, a
-//! thread that spins for ever) happens again with the same seed:
+//! Built with `--cfg dahl_fuzz` (`just fuzz`), atomics, locks and parking are shuttle's, and only one thread runs at a
+//! time: at each of these operations, and between any two elements that a kernel accesses, the seed determines which
+//! thread continues. The same seed also chooses the program and the runtime's settings. So a failure (a wrong value, a
+//! panic, a deadlock, a thread that spins for ever) is reproduced by the same seed:
 //!
 //! * `DAHL_FUZZ_SEEDS=n` runs the seeds 0 to n - 1 (`just fuzz n`),
 //! * `DAHL_FUZZ_SEED=s` runs the seed s alone.

@@ -1,4 +1,4 @@
-//! A program, its settings, and what its arrays must hold: all from one seed.
+//! A program, its settings, and the expected values of its arrays: all from one seed.
 
 use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime, VirtualDevice};

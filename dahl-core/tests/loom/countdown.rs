@@ -1,4 +1,4 @@
-//! The counts of a task's record: what it waits for, and who may still touch it.
+//! The counters of a task's record: its pending dependencies, and its remaining users.
 
 #[path = "../../src/graph/countdown.rs"]
 mod count;

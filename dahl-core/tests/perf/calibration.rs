@@ -1,4 +1,4 @@
-//! Calibration: what is run is measured anew.
+//! Calibration: stored durations of tasks that run are measured again.
 
 use dahl_core::device::{Cpu, Speed};
 use dahl_core::{Machine, Result, Runtime, RuntimeBuilder, Task, VirtualDevice};

@@ -1,4 +1,4 @@
-//! What is expected of tasks, and how far off it was.
+//! The expected durations of tasks, and their errors.
 
 use dahl_core::{Basis, Result, Runtime, Task};
 

@@ -1,4 +1,4 @@
-//! What holds for one machine says nothing of another.
+//! Models of one machine are not used on another.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Performance models: what is expected of tasks, and what is stored from run to run. In virtual time durations are
+//! Performance models: the expected durations of tasks, and the files that store them. In virtual time durations are
 //! exact; in real time none is asserted.
 
 mod calibration;

@@ -1,4 +1,4 @@
-//! Programs whose tasks are measured, and a scheduler that writes down what it was told to expect.
+//! Programs whose tasks are measured, and a scheduler that records the expected durations.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! From run to run.
+//! Models are kept from run to run.
 
 use dahl_core::{History, Result, Runtime};
 

@@ -1,4 +1,4 @@
-//! What a folder has, as a reader sees it who neither locks nor changes anything.
+//! The content of a folder, for a reader that neither locks nor changes it.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;

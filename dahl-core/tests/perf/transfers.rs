@@ -1,4 +1,4 @@
-//! How long copies take between memory nodes.
+//! The durations of copies between memory nodes.
 
 use dahl_core::{Result, Runtime, VirtualDevice};
 

@@ -1,4 +1,4 @@
-//! Several writers at once: threads, processes, and runtimes in one thread.
+//! Several concurrent writers: threads, processes, and runtimes in one thread.
 
 use std::path::PathBuf;
 use std::process::Command;

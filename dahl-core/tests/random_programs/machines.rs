@@ -1,4 +1,4 @@
-//! Machines to run programs on, and schedulers that are no help.
+//! Machines to run programs on, and adverse schedulers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

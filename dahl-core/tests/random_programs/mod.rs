@@ -1,4 +1,4 @@
-//! Random programs on the runtime give what the same programs give when each call is done at once.
+//! Random programs on the runtime have the same results as if each call was executed immediately.
 //!
 //! Programs submit tasks in every mode on a few matrices, on parts of them by rows and by columns, in place with and
 //! without an in-place kernel, fill, reduce, forget values, read, write, fail, panic, use arenas, and drop and forget

@@ -1,4 +1,4 @@
-//! The same programs on plain vectors, where each call is done at once.
+//! The same programs on plain vectors, where each call is executed immediately.
 
 use dahl_core::Reduction;
 

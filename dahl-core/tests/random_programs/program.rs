@@ -1,4 +1,4 @@
-//! What programs consist of, and how they are drawn.
+//! The actions of programs, and how they are drawn.
 
 use std::num::NonZeroUsize;
 

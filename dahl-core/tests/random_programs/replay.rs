@@ -1,4 +1,4 @@
-//! The stream of a program's tasks, kept by an observer and submitted again on other arrays.
+//! The stream of a program's tasks, recorded by an observer and submitted again on other arrays.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

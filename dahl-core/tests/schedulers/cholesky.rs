@@ -1,4 +1,4 @@
-//! A tiled Cholesky factorisation, as the schedulers see it: its tasks and their arrays, on a machine with a device.
+//! A tiled Cholesky factorisation for the schedulers: its tasks and their arrays, on a machine with a device.
 
 use dahl_core::__private::{Kernel, Parameter};
 use dahl_core::{AccessMode, Codelet, ElementType, Machine, Result, Runtime, Task, VirtualDevice};

@@ -1,4 +1,4 @@
-//! A worker goes on with what its own task has made ready, if its scheduler lets it.
+//! A worker continues with a task that its own task has made ready, if its scheduler permits it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

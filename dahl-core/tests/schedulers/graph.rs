@@ -1,4 +1,4 @@
-//! Codelets whose durations the model of the machine says, and runs that record who ran what.
+//! Codelets whose durations the machine model determines, and runs that record the worker of each task.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Who runs what under each scheduler, and when, on machines that are simulated: times are exact.
+//! The worker and time of each task under each scheduler, on simulated machines: times are exact.
 
 mod cholesky;
 mod going_on;

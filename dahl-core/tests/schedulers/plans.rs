@@ -1,4 +1,4 @@
-//! Plans: written, followed, and wrong ones.
+//! Plans: written, followed, and invalid ones.
 
 use std::fs;
 use std::path::Path;

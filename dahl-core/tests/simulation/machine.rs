@@ -1,4 +1,4 @@
-//! Model files: what they say, and what is said of wrong ones.
+//! Model files: their contents, and the errors of invalid ones.
 
 use std::env;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Virtual time, asserted to the nanosecond.
 //!
-//! In most tests an array has 1,000 bytes, a link takes 10 us and a nanosecond for each byte, and `step` takes what is
-//! said.
+//! In most tests an array has 1,000 bytes, a link takes 10 us and a nanosecond for each byte, and the test sets the
+//! duration of `step`.
 
 mod kernels;
 mod machine;

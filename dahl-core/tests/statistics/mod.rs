@@ -1,4 +1,4 @@
-//! What a run says of itself: exact in virtual time, and in real time as far as it counts.
+//! The statistics of a run: exact in virtual time; in real time, the counts are exact.
 
 mod kernels;
 mod printed;

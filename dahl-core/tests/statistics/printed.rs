@@ -1,4 +1,4 @@
-//! What is printed or written when a run ends, by a process of its own.
+//! The statistics that are printed or written when a run ends, in a process of its own.
 
 use std::path::Path;
 use std::process::{Command, Output};

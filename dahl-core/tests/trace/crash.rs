@@ -1,4 +1,4 @@
-//! A trace that a crash cuts short opens, and has what was noted before.
+//! A trace that a crash cuts short can be opened, and has all lines written before.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

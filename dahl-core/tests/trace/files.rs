@@ -1,4 +1,4 @@
-//! Which file a trace is written to.
+//! The file to which a trace is written.
 
 use std::env;
 use std::fs;

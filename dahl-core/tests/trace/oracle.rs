@@ -1,4 +1,4 @@
-//! Which tasks must come before which, from a list of all accesses, each compared with each.
+//! The order of tasks, from a list of all accesses, each compared with each.
 
 use dahl_core::AccessMode;
 

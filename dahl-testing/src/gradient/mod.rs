@@ -1,14 +1,14 @@
-//! [`Gradient`]: whether a backward is the derivative of its forward.
+//! [`Gradient`]: checks whether a backward operation is the derivative of its forward operation.
 //!
-//! Both are closures over plain numbers, so that a single codelet, a layer and a whole network are checked alike. What
-//! is compared:
+//! Both are closures over plain numbers, so that a single codelet, a layer and a whole network are checked alike. The
+//! checks are:
 //!
-//! * by each input alone, along random directions, the slope of a weighted sum of the output: backward's, and that of
+//! * for each input alone, along random directions, the slope of a weighted sum of the output by backward and by
 //!   central differences of forward, whose steps are chosen for the function ([`Check::Directions`]);
-//! * the adjoint identity `<J v, w> = <v, J' w>` for all inputs at once, with other `w` each time, by differences, and
-//!   to machine precision where forward is linear or a tangent is given ([`Check::Adjoint`], [`Check::Exact`]);
-//! * that backward is proportional to the gradient of the output ([`Check::Scales`]), and that everything gives the same
-//!   bits again ([`Check::Repeats`]).
+//! * the adjoint identity `<J v, w> = <v, J' w>` for all inputs together, with another `w` each time, by differences,
+//!   and to machine precision where forward is linear or a tangent is given ([`Check::Adjoint`], [`Check::Exact`]);
+//! * backward is proportional to the gradient of the output ([`Check::Scales`]), and a repetition gives the same bits
+//!   ([`Check::Repeats`]).
 //!
 //! ```
 //! use dahl_testing::gradient::Gradient;
@@ -27,8 +27,8 @@
 //! gradient.input("a", &[3], vec![1.0, -2.0, 0.5]).input("b", &[3], vec![0.25, 3.0, -1.0]).assert();
 //! ```
 //!
-//! The rooms: `direction` draws, `difference` estimates slopes, `examine` compares, `elements`
-//! finds the one that is wrong, `failure` tells what was found.
+//! The modules: `direction` draws, `difference` estimates slopes, `examine` compares, `elements` finds wrong elements,
+//! `failure` describes errors.
 
 mod difference;
 mod direction;

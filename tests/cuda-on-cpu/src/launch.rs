@@ -1,4 +1,4 @@
-//! Launching a kernel on a task's views, in several orders of its threads.
+//! Launches a kernel on a task's views, in several orders of its threads.
 
 use std::ffi::{CStr, c_void};
 

@@ -1,9 +1,10 @@
 //! The CUDA kernels of dahl, compiled by g++ and run on the CPU (`on_cpu.h` of `dahl-cuda`), as kernels that
 //! [`compare_kernels`](dahl::testing::compare_kernels) compares with the references of the operations.
 //!
-//! Each task is done three times, from the same data, with the threads and blocks in another order each time: a kernel
-//! whose bits depend on it fails its task. So does one that reads or writes out of bounds, or whose threads wait at
-//! different barriers. What is launched is what the runtime says for a device: the same tables, the same arithmetic.
+//! Each task runs three times, from the same data, with another order of threads and blocks each time. A kernel whose
+//! bits depend on the order fails its task, and so does one that reads or writes out of bounds, or whose threads wait
+//! at different barriers. The launches are those of the runtime for a device: from the same tables, by the same
+//! arithmetic.
 #![allow(unsafe_code, reason = "calls kernels through pointers, as a driver does")]
 
 mod launch;

@@ -1,4 +1,4 @@
-//! The parameters of a kernel, as they lie in memory: views, arguments, what the task has beside them.
+//! The parameters of a kernel in their memory layout: views, arguments, and the other data of the task.
 
 use std::ffi::c_void;
 

@@ -1,5 +1,5 @@
-//! Kernels in CUDA against those of the CPU, where both give the same bits: integers, numbers that are drawn, conversions, and arrays with
-//! extents of 0 and 1.
+//! CUDA kernels compared with those of the CPU, where both give the same bits: integers, random numbers, conversions,
+//! and arrays with extents of 0 and 1.
 
 use cuda_on_cpu::kernel;
 use dahl::ops;

@@ -1,5 +1,5 @@
-//! Every map: the kernel that is written from the Rust of its declaration, against the reference of the operation, in each
-//! element type, whole arrays and strided parts, inputs of every distribution.
+//! Every map: the kernel that is generated from the Rust body of its declaration, compared with the reference of the
+//! operation, in each element type, on whole arrays and strided parts, with inputs of every distribution.
 
 use cuda_on_cpu::kernel;
 use dahl::ops;

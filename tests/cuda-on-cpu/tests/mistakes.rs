@@ -1,4 +1,4 @@
-//! What the CPU finds in kernels that are wrong.
+//! Mistakes in kernels that a run on the CPU finds.
 
 use cuda_on_cpu::kernel;
 use dahl::ops;

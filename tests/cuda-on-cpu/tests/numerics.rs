@@ -1,5 +1,5 @@
-//! Every kernel against the reference of its operation: each element type, whole arrays and strided parts, inputs of every
-//! distribution.
+//! Every kernel compared with the reference of its operation: in each element type, on whole arrays and strided parts,
+//! with inputs of every distribution.
 
 use cuda_on_cpu::kernel;
 use dahl::ops;

@@ -1,7 +1,8 @@
-//! A `libcuda.so.1` without a device, for tests: what a program on the CUDA driver API does is done by the CPU, later and in any
-//! order that its streams and events allow, and what it does wrong is found. The README beside this crate says how it is used.
+//! A `libcuda.so.1` without a device, for tests: the CPU runs the work of a program that uses the CUDA driver API,
+//! later and in any order that its streams and events permit, and finds mistakes. The README of this crate describes
+//! its use.
 //!
-//! [`FOLDER`] is for programs that are started with `LD_LIBRARY_PATH`; [`FakeDriver`] is for the program that runs.
+//! [`FOLDER`] is for programs that are started with `LD_LIBRARY_PATH`; [`FakeDriver`] is for the running program.
 #![allow(unsafe_code, reason = "loads a library in C++ and calls it")]
 
 use std::ffi::{CStr, CString, c_char, c_int};

@@ -1,4 +1,4 @@
-//! What the driver API says of streams, memory and graphs in detail, through its own functions.
+//! Details of streams, memory and graphs in the driver API, through its own functions.
 #![allow(unsafe_code, reason = "calls the driver")]
 
 mod program;

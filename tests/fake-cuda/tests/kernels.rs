@@ -1,5 +1,5 @@
-//! Every kernel of dahl is there for the CPU, by the texts that a program gives to NVRTC: those of `.cu` files, and those of the maps
-//! of the operations.
+//! Every kernel of dahl exists for the CPU, and is found by the source text that a program gives to NVRTC: that of
+//! `.cu` files, and that of the maps of the operations.
 #![allow(unsafe_code, reason = "calls the driver")]
 
 mod program;

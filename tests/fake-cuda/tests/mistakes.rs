@@ -1,4 +1,4 @@
-//! Programs with a mistake, which must be found, or show as wrong numbers.
+//! Programs with a mistake, which must be reported, or lead to wrong numbers.
 #![allow(unsafe_code, reason = "makes mistakes that safe code does not")]
 
 mod program;

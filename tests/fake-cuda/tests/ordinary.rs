@@ -1,4 +1,4 @@
-//! Ordinary programs on cudarc, which must give the same under every seed, with nothing to be found.
+//! Ordinary programs on cudarc, which must give the same results under every seed, without findings.
 #![allow(unsafe_code, reason = "launches kernels and calls the driver")]
 
 mod program;

@@ -1,4 +1,4 @@
-//! Which crates of the workspace depend on which, by their manifests.
+//! The dependencies between the crates of the workspace, from their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The floors as a picture in SVG: crates as boxes, the core's rooms inside of theirs, lower floors below.
+//! The floors as a picture in SVG: crates as boxes, with the core's modules inside, lower floors below.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

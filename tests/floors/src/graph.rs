@@ -1,4 +1,4 @@
-//! Which file uses which: the paths of each module, followed to the files that define what they name.
+//! The uses between files: follows the paths of each module to the files that define the named items.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Draws the floors of dahl from its code: `cargo run -p dahl-floors [ROOT]` writes `docs/images/floors.svg` and says what is in it.
+//! Draws the floors of dahl from its code: `cargo run -p dahl-floors [ROOT]` writes `docs/images/floors.svg` and prints
+//! a summary.
 
 use std::path::PathBuf;
 use std::{env, fs, io};

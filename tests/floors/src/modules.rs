@@ -1,4 +1,4 @@
-//! The modules of a crate: the file of each, what it defines, re-exports and names.
+//! The modules of a crate: the file of each, the items that it defines, re-exports and names.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! That the code keeps the order of `order.rs`.
+//! Checks that the code keeps the order of `order.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

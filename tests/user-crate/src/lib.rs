@@ -1,4 +1,4 @@
-//! Ops of a user's own with kernels in C, `kernels/weighted_add.c`, `kernels/running_sum.c`, in CUDA,
+//! Ops of a user with kernels in C, `kernels/weighted_add.c`, `kernels/running_sum.c`, in CUDA,
 //! `kernels/weighted_add.cu`, and on several cores.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2, Zip};

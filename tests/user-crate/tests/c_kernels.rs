@@ -1,4 +1,4 @@
-//! C kernels of a user's crate: compiled, called by the runtime, and compared with the declared bodies.
+//! C kernels of a user's crate, which the runtime calls, compared with the declared bodies.
 
 use dahl::ndarray::{Array2, Axis};
 use dahl::prelude::*;

@@ -1,5 +1,5 @@
-//! The kernels in CUDA of a user's crate: one from `kernels/weighted_add.cu`, one written from the body of a map. The crate builds
-//! with nvcc and without; `DAHL_TEST_IMAGES=fatbin` says that it was built with it, and is what CI sets.
+//! The CUDA kernels of a user's crate: one from `kernels/weighted_add.cu`, one generated from the body of a map. The
+//! crate builds with nvcc and without; `DAHL_TEST_IMAGES=fatbin`, which CI sets, tells that it was built with nvcc.
 
 use dahl::argument::Argument;
 use dahl::cuda::{CudaImage, CudaInstance, CudaLaunch};

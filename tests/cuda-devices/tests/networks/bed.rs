@@ -1,4 +1,4 @@
-//! A driver for one test at a time, and a scheduler that leaves to the CPU only what no device can do.
+//! A driver for one test at a time, and a scheduler that leaves to the CPU only tasks that no device can run.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The next batches are decoded and copied to the device before this one has been computed.
+//! The next batches are decoded and copied to the device before the present one has been computed.
 
 use std::sync::Mutex;
 

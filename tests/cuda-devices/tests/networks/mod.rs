@@ -1,4 +1,5 @@
-//! Networks on a CUDA device: on the fake CUDA driver, or, where the environment says `FAKE_CUDA=0`, on one of the machine's own.
+//! Networks on a CUDA device: on the fake CUDA driver, or, if the environment says `FAKE_CUDA=0`, on a device of the
+//! machine.
 
 mod bed;
 mod data_loader;

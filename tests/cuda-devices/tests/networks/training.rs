@@ -1,4 +1,4 @@
-//! A convolutional network learns on a device what it learns on the CPU.
+//! Training a convolutional network on a device gives the same results as on the CPU.
 
 use dahl::RuntimeBuilder;
 use dahl::prelude::*;

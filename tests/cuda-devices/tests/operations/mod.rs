@@ -1,5 +1,5 @@
-//! Operations on a CUDA device by libraries and by their kernels: each of the CPU's result, in every form and type; and
-//! where their reductions are combined.
+//! Operations on a CUDA device by libraries and by their kernels: both give the CPU's results, in every form and type;
+//! and where reductions are combined.
 
 mod convolutions;
 mod products;

@@ -1,4 +1,4 @@
-//! Where the tasks run that a reduction adds to those that were submitted.
+//! The workers of the tasks that a reduction adds to the submitted ones.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,5 @@
-//! The random programs of `dahl-core` on a CUDA device: on the fake driver, in orders that a seed draws, or on one of the machine's own.
+//! The random programs of `dahl-core` on a CUDA device: on the fake driver, in orders that a seed draws, or on a device
+//! of the machine.
 
 #[path = "../../../../dahl-core/tests/random_programs/kernels.rs"]
 mod kernels;

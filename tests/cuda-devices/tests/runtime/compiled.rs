@@ -1,4 +1,4 @@
-//! Kernels that NVRTC compiles where they are first used, entry point by entry point, and those that it refuses.
+//! Kernels that NVRTC compiles at first use, entry point by entry point, and kernels that it refuses.
 
 use dahl_core::__private::{
     CudaElement, CudaImage, CudaKernel, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaView, Kernel,

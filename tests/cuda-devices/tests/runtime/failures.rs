@@ -1,4 +1,4 @@
-//! What fails on a device, and what goes on.
+//! Failures of a device, and what continues to work.
 
 use crate::runtime::bed::{Bed, UNLUCKY, add, add_on_cpu, builder, cuda, fill, in_seeds, scale};
 

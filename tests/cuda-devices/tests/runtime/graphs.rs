@@ -1,4 +1,4 @@
-//! Launches that come again and again, given to the driver as graphs.
+//! Sequences of launches that repeat, which are launched as CUDA graphs.
 
 use dahl_core::{GraphStatistics, Runtime};
 

@@ -1,4 +1,4 @@
-//! Room on a device, and who makes it.
+//! The memory of a device, and evictions.
 
 use crate::runtime::bed::{M, add, add_anywhere, builder, cuda, in_seeds};
 

@@ -1,7 +1,7 @@
-//! The worker of a CUDA device, on the fake CUDA driver: what its streams hold is done in an order that a seed draws from
-//! those that streams and events allow, and whatever nothing orders is found.
+//! The worker of a CUDA device, on the fake CUDA driver: the work in its streams runs in an order that a seed draws
+//! from those that streams and events permit, and accesses that are not ordered are found.
 //!
-//! The random programs run there too: `random_programs` beside this folder.
+//! The random programs also run there: `random_programs` beside this folder.
 
 mod bed;
 mod compiled;

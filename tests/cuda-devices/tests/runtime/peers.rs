@@ -1,4 +1,4 @@
-//! Devices that copy from one to the other.
+//! Devices that copy directly from one to the other.
 #![allow(unsafe_code, reason = "asks the driver, in C")]
 
 use cudarc::driver::sys::{self, CUmemLocation, CUmemLocationType, CUmemoryPool, CUresult};

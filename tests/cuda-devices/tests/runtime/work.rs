@@ -1,4 +1,4 @@
-//! What is computed, and what is copied for it.
+//! Tasks on a device, and the copies for them.
 
 use dahl_core::{Result, Runtime};
 

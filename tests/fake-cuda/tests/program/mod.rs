@@ -1,4 +1,4 @@
-//! Running a program on the fake driver: one at a time, each from a fresh start.
+//! Runs a program on the fake driver: one at a time, each after a reset.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
 use std::sync::{Arc, Mutex, OnceLock};

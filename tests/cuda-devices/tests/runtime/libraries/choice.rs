@@ -1,4 +1,4 @@
-//! Which of the kernels of a codelet runs on a device: one that calls a library, or its own.
+//! The choice between the kernels of a codelet on a device: one that calls a library, or its own.
 
 use dahl_core::Ruling;
 

@@ -1,4 +1,4 @@
-//! A convolution of images and its gradients, on the CPU and by cuDNN, which alone has them on a device.
+//! A convolution of images and its gradients, on the CPU and by cuDNN, the only kernel on a device.
 
 use dahl_core::__private::{CudaArrayMut, CudaCall, CudaCallError, CudaLibrary, Kernel, Parameter, Views};
 use dahl_core::ndarray::{Array4, Ix4};

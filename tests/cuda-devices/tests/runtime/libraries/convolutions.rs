@@ -1,4 +1,4 @@
-//! Convolutions by cuDNN: what it is told, which algorithm is taken, and what is done where it has none.
+//! Convolutions by cuDNN: the requests, the choice of the algorithm, and the fallback if there is none.
 
 use dahl_core::{Real, Result, Runtime, bf16, f16};
 

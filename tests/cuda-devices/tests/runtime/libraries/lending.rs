@@ -1,4 +1,4 @@
-//! What a call of a library of one's own is lent, and what becomes of one that panics.
+//! The workspace and the stream of a user's own library call, and a call that panics.
 
 use dahl_core::__private::Kernel;
 use dahl_core::Codelet;

@@ -1,4 +1,4 @@
-//! Libraries that are not there, do not want a device, do not have what is asked for, or fail.
+//! Libraries that are missing, do not support the device, do not support an operation, or fail.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Kernels that call a library: what it is told, when its work runs, and what is done without it.
+//! Kernels that call a library: the requests, when its work runs, and the fallback without it.
 
 mod choice;
 mod convolution;

@@ -1,4 +1,4 @@
-//! Products by cuBLAS: what it is told, and when its work runs.
+//! Products by cuBLAS: the requests, and when its work runs.
 
 use dahl_core::{Real, Result, Runtime, Task, bf16, f16};
 
