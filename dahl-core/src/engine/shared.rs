@@ -89,7 +89,7 @@ impl Shared {
         let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
         let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
-        let sleep = Arc::new(Sleep::new(workers));
+        let sleep = Arc::new(Sleep::new(workers, config.processors.len()));
         let links = models.to_vec();
         let models = Models::new(config.performance, workers, clock.is_virtual());
         let counters = Counters::new(config.measures_waits && !clock.is_virtual(), workers);
