@@ -37,8 +37,10 @@ pub(super) struct Processors {
     /// The hardware threads.
     pub(super) processors: Vec<HardwareThread>,
     pub(super) caches: Vec<Cache>,
-    /// The level that dahl's loops are compiled for: the best, or what DAHL_SIMD says.
+    /// The level of dahl's loops: the best, or what DAHL_SIMD says.
     pub(super) simd: String,
+    /// The levels that they were compiled for.
+    pub(super) simd_compiled: Vec<String>,
     /// What the processor has of the sets that kernels may use.
     pub(super) instruction_sets: Vec<&'static str>,
 }
@@ -91,6 +93,7 @@ impl Processors {
             processors: topology.processors().iter().map(place).collect(),
             caches: caches(first),
             simd: simd::level().to_string(),
+            simd_compiled: simd::Level::compiled().map(|level| level.to_string()).collect(),
             instruction_sets: SETS.into_iter().filter(|set| flags.contains(set)).collect(),
         }
     }

@@ -17,7 +17,7 @@ use crate::device::Devices;
 use crate::explain::CallLogs;
 use crate::graph::{Host, HostParts};
 use crate::machine::WorkerInfo;
-use crate::memory::{HOME, MemoryNode, NotesBytes};
+use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::platform::Platform;
@@ -154,6 +154,13 @@ impl Shared {
 
     pub(crate) fn choices(&self) -> &Choices {
         &self.choices
+    }
+
+    /// How much memory is in use, for each memory node.
+    pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
+        let mut uses = self.host.memory_uses();
+        uses[HOME].learned_bytes = self.models().bytes() + self.choices.bytes() + self.call_logs.bytes();
+        uses
     }
 
     pub(crate) fn call_logs(&self) -> &CallLogs {

@@ -45,7 +45,8 @@ impl Executor {
         let simulated = shared.devices().filter(|_| shared.is_simulated());
         let simulation =
             simulated.map(|devices| Simulation::new(shared.cpu_workers(), shared.memory(), devices));
-        let host_context = Mutex::new(WorkerContext::new(None, "the host".to_owned(), shared.memory()));
+        let host_context =
+            Mutex::new(WorkerContext::new(None, shared.workers(), "the host".to_owned(), shared.memory()));
         Arc::new(Self { shared, host_context, simulation })
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
+use super::failures::Failures;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
 use super::waiter::Waiter;
@@ -20,7 +21,6 @@ use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::platform::Platform;
 use crate::sleep::{Interest, Monitor, Sleep};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard};
 use crate::trace::Recorder;
 
 /// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
@@ -113,7 +113,7 @@ pub(crate) struct Host {
     /// Tasks completed outside of the runtime.
     completed_outside: AtomicU64,
     stopped: AtomicBool,
-    failures: Mutex<Vec<Arc<Failure>>>,
+    failures: Failures,
     clock: Clock,
     /// Records that there may be.
     limit: u32,
@@ -156,7 +156,7 @@ impl Host {
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             completed_outside: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
-            failures: Mutex::default(),
+            failures: Failures::default(),
             clock,
             limit: tasks_in_flight as u32,
             // All workers together hold back a quarter of what may be in flight, at most.
@@ -309,19 +309,12 @@ impl Host {
         }
     }
 
-    fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
-        self.failures.lock().unwrap_or_else(|poison| poison.into_inner())
-    }
-
     pub(crate) fn note_failure(&self, failure: &Arc<Failure>) {
-        let mut failures = self.failures();
-        failures.retain(|failure| !failure.is_reported());
-        failures.push(Arc::clone(failure));
+        self.failures.note(failure);
     }
 
-    pub(crate) fn unseen_failures(&self) -> Vec<Arc<Failure>> {
-        let mut failures = self.failures();
-        failures.retain(|failure| !failure.is_reported());
-        failures.clone()
+    /// The failures of which no caller has been told.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
     }
 }

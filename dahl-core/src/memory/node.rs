@@ -234,6 +234,7 @@ impl MemoryNode {
         let current_bytes =
             reserved_bytes.saturating_sub(idle).saturating_sub(self.workers_bytes.load(Ordering::Relaxed));
         MemoryUse {
+            learned_bytes: 0,
             name: self.name.clone(),
             current_bytes,
             peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(reserved_bytes),

@@ -5,8 +5,7 @@ use std::panic::Location;
 
 /// How much of a memory node is in use, and by whom. See [`Runtime::memory`](crate::Runtime::memory).
 ///
-/// What the process holds beside it (its code, tasks and other records, what kernels allocate themselves) is not
-/// counted.
+/// What the process holds beside it (its code, records of tasks, what kernels allocate themselves) is not counted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryUse {
@@ -20,6 +19,9 @@ pub struct MemoryUse {
     pub reserved_bytes: usize,
     /// The most bytes that may be reserved, if there is a limit.
     pub limit_bytes: Option<usize>,
+    /// In main memory, bytes of what the runtime has learned of tasks: performance models, kernel choices, call logs. They are
+    /// bounded, however many shapes there are, and not part of what is reserved or limited.
+    pub learned_bytes: usize,
     /// Who reserved them, the largest first.
     pub holders: Vec<MemoryHolder>,
 }

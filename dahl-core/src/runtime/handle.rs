@@ -163,14 +163,15 @@ impl Runtime {
     /// Waits for all tasks.
     ///
     /// # Errors
-    /// The first failure that nobody has seen; or inside a kernel.
+    /// The first failed task of which no call has told; or inside a kernel. Of the failures after the first 64 one stands for
+    /// all.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         if in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
         }
         self.executor.drain();
-        match self.executor.unseen_failures().first() {
+        match self.executor.failures().take_first() {
             Some(failure) => Err(failure.report()),
             None => Ok(()),
         }
@@ -298,8 +299,13 @@ impl Drop for Runtime {
         for unused in self.executor.choices().unused(|| self.executor.call_logs().codelets()) {
             eprintln!("dahl: {unused}");
         }
-        for failure in self.executor.unseen_failures() {
+        let untold = self.executor.failures().untold();
+        for failure in &untold.failures {
             eprintln!("dahl: {}", failure.report());
+        }
+        if let Some((count, first)) = untold.more {
+            let (codelet, location) = (first.codelet, first.location);
+            eprintln!("dahl: and {count} more failed tasks, first {codelet}, submitted at {location}");
         }
         if let Some((output, statistics)) = &statistics {
             output.write(statistics);

@@ -33,9 +33,10 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut context = WorkerContext::new(Some(worker), format!("cpu {worker}"), shared.memory())
-        .in_pool()
-        .with_lifo_slot(shared);
+    let mut context =
+        WorkerContext::new(Some(worker), shared.workers(), format!("cpu {worker}"), shared.memory())
+            .in_pool()
+            .with_lifo_slot(shared);
     shared.counters().begin(worker, shared.clock());
     while let Some(task) = next(shared, worker, &mut context) {
         execute(shared, &mut context, task);
