@@ -387,3 +387,16 @@ fn what_is_learned_of_shapes_that_vary_is_bounded() -> Result<()> {
     assert_eq!(plus.count, 2 * SHAPES as u64);
     Ok(())
 }
+
+#[test]
+fn memory_that_could_not_be_had_is_no_peak() -> Result<()> {
+    let rt = runtime(1);
+    let arena = rt.arena();
+    let before = rt.memory()[0].peak_bytes;
+    arena.zeros::<u8, 1>([1 << 50]).map(drop).expect_err("no machine has a petabyte");
+    assert_eq!(rt.memory()[0].peak_bytes, before);
+    let x: Vector<u8> = rt.zeros([1 << 20])?;
+    assert!((1 << 20..1 << 50).contains(&rt.memory()[0].peak_bytes));
+    drop(x);
+    Ok(())
+}

@@ -136,6 +136,15 @@ pub enum ErrorKind {
         /// What stands against it.
         fact: String,
     },
+    /// D0015: a runtime is used in a child of the process that made it.
+    #[error(
+        "{subject}: this process was forked from the one that made the runtime, and has none of its workers; make a \
+         `Runtime` here, or fork before the first one is made"
+    )]
+    Forked {
+        /// The codelet or call.
+        subject: &'static str,
+    },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
     Other(Arc<dyn std::error::Error + Send + Sync>),
@@ -159,6 +168,7 @@ impl ErrorKind {
             Self::NoKernel { .. } => "D0012",
             Self::NoWorker { .. } => "D0013",
             Self::Replay { .. } => "D0014",
+            Self::Forked { .. } => "D0015",
             Self::Other(_) => "D0099",
         }
     }

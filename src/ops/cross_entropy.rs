@@ -74,13 +74,23 @@ pub fn cross_entropy_backward<T: Real, L: Label + Element>(
         widen(logits, rows);
         softmax_lanes(rows, classes.max(1));
         for (sample, &label) in labels.iter().enumerate() {
-            rows[sample * classes + class_of(label, sample, classes)] -= T::Compute::ONE;
+            let class = class_of(label, sample, classes);
+            subtract_target(&mut rows[sample * classes..][..classes], class);
         }
         for value in &mut *rows {
             *value *= factor;
         }
         write(out, |out| T::narrow_slice(rows, out));
     });
+}
+
+/// Subtracts 1 from the probability of `class`. Where that is most of it, what is left is the sum of the other
+/// probabilities, which have all their digits.
+#[inline(always)]
+fn subtract_target<C: Real<Compute = C>>(probabilities: &mut [C], class: usize) {
+    let probability = std::mem::replace(&mut probabilities[class], C::ZERO);
+    let is_likely = probability + probability > C::ONE;
+    probabilities[class] = if is_likely { -simd::sum(probabilities) } else { probability - C::ONE };
 }
 
 #[inline(always)]

@@ -247,7 +247,7 @@ impl Arena {
     ///
     /// The low watermark is raised to what the arena holds for this turn and half of the rest of `most_bytes`, if that is more.
     pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
-        if !self.current.is_sole() && !in_kernel() {
+        if !self.current.is_sole() && !in_kernel() && !self.runtime.host().is_forked() {
             // Before the reset, so that what comes free is carved anew.
             let current = self.current.reserved_bytes();
             if !self.shared.holds_within(current, most_bytes) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::engine::Shared;
+use crate::float_control::FloatControl;
 use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sleep::Interest;
@@ -91,6 +92,7 @@ impl Dispatch for Executor {
 
 impl Engine for Executor {
     fn help(&self) -> bool {
+        let _standard = FloatControl::standard_meanwhile();
         if let Some((simulation, devices)) = self.simulated() {
             let stepped = simulation.step(self, devices);
             self.show_transfers();

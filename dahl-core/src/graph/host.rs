@@ -17,6 +17,7 @@ use crate::array_id::ArrayId;
 use crate::clock::Clock;
 use crate::codelet::in_kernel;
 use crate::error::Failure;
+use crate::fork::Generation;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::platform::Platform;
 use crate::sleep::{Interest, Monitor, Sleep};
@@ -114,6 +115,7 @@ pub(crate) struct Host {
     completed_outside: AtomicU64,
     stopped: AtomicBool,
     failures: Failures,
+    generation: Generation,
     clock: Clock,
     /// Records that there may be.
     limit: u32,
@@ -157,6 +159,7 @@ impl Host {
             completed_outside: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             failures: Failures::default(),
+            generation: Generation::new(),
             clock,
             limit: tasks_in_flight as u32,
             // All workers together hold back a quarter of what may be in flight, at most.
@@ -311,6 +314,12 @@ impl Host {
 
     pub(crate) fn note_failure(&self, failure: &Arc<Failure>) {
         self.failures.note(failure);
+    }
+
+    /// Whether this process is a child of the one with the workers.
+    #[inline]
+    pub(crate) fn is_forked(&self) -> bool {
+        self.generation.is_forked()
     }
 
     /// The failures of which no caller has been told.

@@ -163,12 +163,15 @@ impl Runtime {
     /// Waits for all tasks.
     ///
     /// # Errors
-    /// The first failed task of which no call has told; or inside a kernel. Of the failures after the first 64 one stands for
+    /// The first failed task of which no call has told; or inside a kernel, or in a forked process. Of the failures after the first 64 one stands for
     /// all.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         if in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
+        }
+        if self.executor.is_forked() {
+            return Err(Error::new(ErrorKind::Forked { subject: "wait" }));
         }
         self.executor.drain();
         match self.executor.failures().take_first() {
@@ -287,6 +290,12 @@ impl fmt::Debug for Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        if self.executor.is_forked() {
+            // What the workers did when the process was forked is done by nobody: nothing is waited for or freed.
+            self.threads.abandon();
+            std::mem::forget(Arc::clone(&self.executor));
+            return;
+        }
         let on_worker = in_kernel();
         if !on_worker {
             self.executor.drain();

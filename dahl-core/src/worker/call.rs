@@ -17,6 +17,7 @@ use crate::description::{self as desc, Over};
 use crate::engine::Shared;
 use crate::error::Shortage;
 use crate::explain::Call;
+use crate::float_control::FloatControl;
 use crate::graph::ArrayState;
 use crate::graph::Submitted;
 use crate::memory::HOME;
@@ -173,6 +174,13 @@ fn call_kernel(
     ran?;
     context.times.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
+        if let Some(left) = FloatControl::restore_after_kernel() {
+            context.lost_ns = kernel_ns;
+            return Err(TaskError::Failed(format!(
+                "the kernel `{}` changed floating-point arithmetic for all tasks after it: {left}",
+                kernel.name()
+            )));
+        }
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.

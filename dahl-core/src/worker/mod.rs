@@ -22,6 +22,7 @@ pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use threads::Threads;
 
 use crate::engine::{REST, Shared};
+use crate::float_control::FloatControl;
 use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::ReadyTask;
@@ -33,6 +34,7 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
+    FloatControl::STANDARD.set();
     let mut context =
         WorkerContext::new(Some(worker), shared.workers(), format!("cpu {worker}"), shared.memory())
             .in_pool()

@@ -14,7 +14,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 /// The rooms of `dahl-core` in each floor. A room uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
-    &["sleep", "footprint"],
+    &["sleep", "footprint", "float_control", "fork"],
     &["memory"],
     &["codelet", "error"],
     &["topology", "check"],
