@@ -39,7 +39,7 @@ __global__ void cross_entropy_samples(View<const T, 2> logits, View<const L, 1> 
         if (!share.leads) return;
         L label = labels.at(sample);
         if (!is_class(label, classes)) return task.fail(sample);
-        task.scratch_as<C>()[sample] = -(widen(row[size_t(label)]) - parts.largest - log(parts.sum));
+        task.scratch_as<C>()[sample] = -(widen(row[size_t(label)]) - parts.largest - parts.logarithm());
     });
 }
 
@@ -64,8 +64,9 @@ __global__ void cross_entropy_backward(View<const T, 2> logits, View<const L, 1>
         L label = labels.at(sample);
         if (!is_class(label, classes)) task.fail(sample);
         for (size_t i = share.first; i < share.end; i += share.step) {
-            C target = uint64_t(label) == i ? C(1) : C(0);
-            results[i] = narrow<T>((parts.softmax(widen(row[i])) - target) * C(factor));
+            C element = widen(row[i]);
+            C gradient = uint64_t(label) == i ? parts.softmax_less_one(element, i) : parts.softmax(element);
+            results[i] = narrow<T>(gradient * C(factor));
         }
     });
 }

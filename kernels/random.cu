@@ -1,6 +1,6 @@
 // Seeded random numbers.
 //
-//     uniform:  out[i] = low + (high - low) * u(seed, offset + i)
+//     uniform:  out[i] = low + (high - low) * u(seed, offset + i), below high
 //     normal:   out[i] = mean + deviation * n(seed, offset + i)
 //
 // Each element depends on the seed and its index alone (`include/philox.cuh`), so a thread computes its own elements,
@@ -44,10 +44,41 @@ template <class T, class Make> DAHL_DEVICE void fill_pairs(const View<T, ANY> &o
     }
 }
 
+// The bits of an element as a number.
+template <int BYTES> struct BitsOf;
+template <> struct BitsOf<2> { using Type = uint16_t; };
+template <> struct BitsOf<4> { using Type = uint32_t; };
+template <> struct BitsOf<8> { using Type = uint64_t; };
+
+// The largest element below x, which is no NaN and not negative infinity. Numbers of one sign are ordered as their bits are.
+template <class T> DAHL_DEVICE T next_down(T x) {
+    using Bits = typename BitsOf<sizeof(T)>::Type;
+    const Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+    Bits bits = bits_as<Bits>(x);
+    if (Bits(bits & Bits(~sign)) == 0) return bits_as<T>(Bits(sign | 1));
+    return bits_as<T>(Bits(bits & sign ? bits + 1 : bits - 1));
+}
+
+// The number between two bounds that u in [0, 1) stands for. The width of an interval of finite numbers need not be finite.
+DAHL_DEVICE double between(double low, double high, double u) {
+    double width = high - low;
+    return width <= 1.7976931348623157e308 ? low + width * u : low * (1.0 - u) + high * u;
+}
+
 DAHL_KERNEL(uniform, types(T: real), grid(blocks(out.len() / 2 + 1, 256)), block(256))
 template <class T> __global__ void uniform(View<T, ANY> out, double low, double high, uint64_t seed, uint64_t offset) {
+    // Rounding may reach the end of the interval, which is not part of it.
+    T first = from_double<T>(low), end = from_double<T>(high), last = first;
+    if (widen(first) < widen(end)) {
+        last = next_down(end);
+        if (widen(last) < widen(first)) last = first;
+    }
+    auto rounded = [=](double value) {
+        T element = from_double<T>(value);
+        return double(widen(widen(element) < widen(end) ? element : last));
+    };
     fill_pairs(out, seed, offset, [=](UniformPair u) {
-        return UniformPair{low + (high - low) * u.first, low + (high - low) * u.second};
+        return UniformPair{rounded(between(low, high, u.first)), rounded(between(low, high, u.second))};
     });
 }
 

@@ -35,7 +35,7 @@ template <class T> __global__ void log_softmax(View<const T, ANY> input, View<T,
         Lane<const T> logits = from[lane];
         Lane<T> results = to[lane];
         auto parts = SoftmaxParts<C>::of(share, logits);
-        C logarithm = log(parts.sum);
+        C logarithm = parts.logarithm();
         for (size_t i = share.first; i < share.end; i += share.step) {
             results[i] = narrow<T>(widen(logits[i]) - parts.largest - logarithm);
         }

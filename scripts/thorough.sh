@@ -21,7 +21,7 @@ kernels() {
         return
     fi
     # Valgrind does not emulate AVX-512.
-    DAHL_SIMD=v3 DAHL_STALL_SECONDS=0 \
+    DAHL_SIMD_LEVELS=v3 DAHL_STALL_SECONDS=0 \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
         cargo test -p cuda-on-cpu -p fake-cuda --test cpu_kernels -- --skip all_numbers
 }
@@ -47,8 +47,9 @@ vectors() {
     flags=$(cat /proc/cpuinfo)
     if [[ $flags == *avx512_bf16* ]]; then set -- v4 v3 v2; elif [[ $flags == *avx512f* ]]; then set -- v3 v2; else set -- v2; fi
     for level in "$@"; do
-        DAHL_SIMD=$level cargo test --lib -- cpu:: simd::
+        DAHL_SIMD_LEVELS=all DAHL_SIMD=$level cargo test --lib -- cpu:: simd::
     done
+    DAHL_SIMD_LEVELS=all cargo test -p dahl-element
 }
 
 if [ $# = 0 ]; then

@@ -53,6 +53,19 @@ fn double<T: Real>(mut x: dahl::ndarray::ArrayViewMut2<T>) {
     x.map_inplace(|x| *x += *x);
 }
 
+/// `out = x - y`, where an extent of 1 stretches.
+#[codelet(R, R, W, broadcast)]
+fn difference<T: Real>(x: T, y: T) -> T {
+    x - y
+}
+
+/// `out` is the sum of eight arrays: a map of more parameters than most have.
+#[codelet(R, R, R, R, R, R, R, R, W, broadcast)]
+#[allow(clippy::too_many_arguments, reason = "counts allocations of many")]
+fn sum_of_eight<T: Real>(a: T, b: T, c: T, d: T, e: T, f: T, g: T, h: T) -> T {
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
 /// A step: arrays in an arena, tasks in every variant, a reset.
 fn step(arena: &mut Arena, x: &Vector<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<()> {
     let mut y: Vector<f32> = arena.zeros([100])?;
@@ -119,6 +132,34 @@ fn statistics_allocate_nothing_before_they_are_asked_for() -> Result<()> {
     let count = allocations_of_steps(&rt)?;
     assert!(count <= POOLS, "{count} allocations in {} tasks", 3 * STEPS);
     assert!(rt.statistics().workers.iter().all(|worker| worker.waiting_us.is_some()));
+    Ok(())
+}
+
+/// Maps of operands that stretch along the last axis or along the first, and of more than eight operands.
+fn step_of_stretched_maps(
+    whole: &mut Matrix<'_, f32>,
+    column: &Matrix<'_, f32>,
+    row: &Matrix<'_, f32>,
+    out: &mut Matrix<'_, f32>,
+) -> Result<()> {
+    difference(whole, column, out)?;
+    difference(out, row, whole)?;
+    sum_of_eight(whole, row, column, row, column, row, column, row, out)
+}
+
+#[test]
+fn maps_of_stretched_operands_allocate_nothing() -> Result<()> {
+    let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+    let rt = Runtime::builder().check(false).cpu_workers(2).tasks_in_flight(TASKS_IN_FLIGHT).build()?;
+    let (mut whole, mut out) = (rt.zeros([30, 50])?, rt.zeros([30, 50])?);
+    let (column, row) = (rt.zeros([30, 1])?, rt.zeros([1, 50])?);
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..STEPS {
+        step_of_stretched_maps(&mut whole, &column, &row, &mut out)?;
+    }
+    rt.wait()?;
+    let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    assert!(count <= POOLS, "{count} allocations in {} maps", 3 * STEPS);
     Ok(())
 }
 

@@ -280,3 +280,21 @@ fn whole_and_parts_are_in_order_without_a_barrier() -> Result<()> {
     assert_eq!(x.to_vec()?, [400.0; 64]);
     Ok(())
 }
+
+#[test]
+fn more_parts_than_memory_holds_are_an_error_at_the_call() -> Result<()> {
+    let rt = runtime();
+    let arena = rt.arena();
+    let mut none: Matrix<f32> = arena.zeros([1 << 40, 0])?;
+    let errors = [
+        none.partition(Axis(0), 1).map(drop).unwrap_err(),
+        none.partition_into(Axis(0), usize::MAX).map(drop).unwrap_err(),
+        none.partition_mut(Axis(0), 3).map(drop).unwrap_err(),
+    ];
+    for error in errors {
+        let text = error.to_string();
+        assert!(text.contains("D0006") && text.contains(file!()), "{text}");
+    }
+    assert_eq!(none.partition_mut(Axis(0), 1 << 39)?.len(), 2);
+    Ok(())
+}

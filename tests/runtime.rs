@@ -325,3 +325,102 @@ fn wrong_shapes_are_reported_at_the_callers_line_in_every_variant() -> Result<()
     assert!(text.contains(file!()), "{text}");
     Ok(())
 }
+
+/// The tasks of [`failures_that_nobody_saw_are_printed_up_to_a_bound_and_counted_beyond`], in a process of its own.
+const FAILING_TASKS: usize = 1_000;
+
+/// Not a test of its own: fails many tasks and drops the runtime, if another test starts it.
+#[test]
+fn fails_many_tasks() -> Result<()> {
+    if std::env::var_os("DAHL_TEST_FAILS_MANY_TASKS").is_none() {
+        return Ok(());
+    }
+    let rt = runtime(2);
+    for _ in 0..FAILING_TASKS {
+        bump(&mut rt.from_vec([1], vec![13])?)?;
+    }
+    drop(rt);
+    Ok(())
+}
+
+#[test]
+fn failures_that_nobody_saw_are_printed_up_to_a_bound_and_counted_beyond() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "runtime::fails_many_tasks", "--nocapture"])
+        .env("DAHL_TEST_FAILS_MANY_TASKS", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("dahl: D0005: bump:")).count(), 64, "{text}");
+    let rest = text.lines().find(|line| line.contains("more failed tasks")).expect("the rest is counted");
+    assert!(rest.starts_with(&format!("dahl: and {} more", FAILING_TASKS - 64)), "{rest}");
+    assert!(rest.contains("first bump") && rest.contains(file!()), "{rest}");
+}
+
+#[test]
+fn what_is_learned_of_shapes_that_vary_is_bounded() -> Result<()> {
+    const SHAPES: usize = 20_000;
+    const MOST_ROWS: usize = 8192;
+    let rt = runtime(2);
+    let arena = rt.arena();
+    let often = arena.filled([7, 1], 1.0_f32)?;
+    let mut learned = 0;
+    for extent in 1..=SHAPES {
+        let x = rt.from_vec([extent, 0], Vec::<f32>::new())?;
+        plus_init(&arena, &x, &x)?;
+        plus_init(&arena, &often, &often)?;
+        if extent % 1000 == 0 {
+            learned = learned.max(rt.memory()[0].learned_bytes);
+        }
+    }
+    rt.wait()?;
+    let histories = rt.performance_models();
+    assert!(histories.len() <= MOST_ROWS, "{} rows", histories.len());
+    // A row takes less than 2 kB in the models, and as much in the call logs.
+    assert!((1..MOST_ROWS * 4096).contains(&learned), "{learned} bytes");
+    // What is used all the time stays, and all tasks count.
+    let often = histories.iter().find(|history| history.footprint[0] == [7, 1]).expect("a row that is used");
+    assert_eq!(often.count, SHAPES as u64);
+    let statistics = rt.statistics();
+    let plus = statistics.codelets.iter().find(|codelet| codelet.codelet == "plus").expect("it ran");
+    assert_eq!(plus.count, 2 * SHAPES as u64);
+    Ok(())
+}
+
+#[test]
+fn memory_that_could_not_be_had_is_no_peak() -> Result<()> {
+    let rt = runtime(1);
+    let arena = rt.arena();
+    let before = rt.memory()[0].peak_bytes;
+    arena.zeros::<u8, 1>([1 << 50]).map(drop).expect_err("no machine has a petabyte");
+    assert_eq!(rt.memory()[0].peak_bytes, before);
+    let x: Vector<u8> = rt.zeros([1 << 20])?;
+    assert!((1 << 20..1 << 50).contains(&rt.memory()[0].peak_bytes));
+    drop(x);
+    Ok(())
+}
+
+#[test]
+fn what_kernels_take_for_themselves_counts_is_limited_and_is_given_back() -> Result<()> {
+    const MIB: usize = 1 << 20;
+    let rt = Runtime::builder().cpu_workers(1).memory_limit_mb(48).build()?;
+    // The sums of 8 Mi halves, in single precision: 32 MiB, beside 32 MiB of arrays.
+    let wide = rt.zeros::<dahl::f16, 2>([1, 8 * MIB])?;
+    let mut sums = rt.zeros([1, 8 * MIB])?;
+    dahl::ops::sum_axis(&wide, &mut sums, 0)?;
+    let text = sums.read().map(drop).expect_err("there is no room for the sums").to_string();
+    assert!(text.contains("D0005") && text.contains("out of memory: 33554432 bytes"), "{text}");
+    drop((wide, sums));
+    assert!(rt.memory()[0].reserved_bytes < MIB, "{:?}", rt.memory()[0]);
+
+    let narrow = rt.zeros::<dahl::f16, 2>([1, MIB])?;
+    let mut sums = rt.zeros([1, MIB])?;
+    dahl::ops::sum_axis(&narrow, &mut sums, 0)?;
+    rt.wait()?;
+    let memory = &rt.memory()[0];
+    let scratch = memory.holders.iter().find(|holder| holder.what == "scratch").expect("it counts");
+    assert!((4 * MIB..5 * MIB).contains(&scratch.bytes) && scratch.location.file() == file!(), "{scratch:?}");
+    assert_eq!(memory.current_bytes, 4 * MIB, "it is of no array");
+    Ok(())
+}

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 pub use crate::memory::Shortage;
 
@@ -136,6 +136,15 @@ pub enum ErrorKind {
         /// The reason.
         fact: String,
     },
+    /// D0015: a runtime is used in a child of the process that made it.
+    #[error(
+        "{subject}: this process was forked from the one that made the runtime, and has none of its workers; make a \
+         `Runtime` here, or fork before the first one is made"
+    )]
+    Forked {
+        /// The codelet or call.
+        subject: &'static str,
+    },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
     Other(Arc<dyn std::error::Error + Send + Sync>),
@@ -159,6 +168,7 @@ impl ErrorKind {
             Self::NoKernel { .. } => "D0012",
             Self::NoWorker { .. } => "D0013",
             Self::Replay { .. } => "D0014",
+            Self::Forked { .. } => "D0015",
             Self::Other(_) => "D0099",
         }
     }
@@ -243,8 +253,16 @@ pub struct Failure {
     pub message: String,
     /// The text after its codelet's name.
     what: &'static str,
-    reported: AtomicBool,
+    /// What callers know of it.
+    told: AtomicU8,
+    /// The number of failures that it is part of, as long as no caller has been told.
+    counted_in: OnceLock<Arc<AtomicU64>>,
 }
+
+/// States of a failure: no caller has been told; nor of this one, which is part of a count; one has.
+const UNTOLD: u8 = 0;
+const COUNTED: u8 = 1;
+const TOLD: u8 = 2;
 
 impl Failure {
     pub(crate) fn new(
@@ -259,7 +277,8 @@ impl Failure {
             location,
             message,
             what: "its kernel failed on",
-            reported: AtomicBool::new(false),
+            told: AtomicU8::new(UNTOLD),
+            counted_in: OnceLock::new(),
         }
     }
 
@@ -275,12 +294,28 @@ impl Failure {
 
     /// The error for a caller, which marks the failure as reported.
     pub(crate) fn report(self: &Arc<Self>) -> Error {
-        self.reported.store(true, Ordering::Relaxed);
+        if self.told.swap(TOLD, Ordering::AcqRel) == COUNTED
+            && let Some(count) = self.counted_in.get()
+        {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
         Error(Box::new(Inner { kind: ErrorKind::Task(Arc::clone(self)), location: Some(self.location) }))
     }
 
     pub(crate) fn is_reported(&self) -> bool {
-        self.reported.load(Ordering::Relaxed)
+        self.told.load(Ordering::Relaxed) == TOLD
+    }
+
+    /// Adds it to `count`, which it leaves when a caller is told. Once.
+    pub(crate) fn count_in(&self, count: &Arc<AtomicU64>) {
+        count.fetch_add(1, Ordering::Relaxed);
+        let is_first = self.counted_in.set(Arc::clone(count)).is_ok();
+        // Who reports it takes it off the count if this has happened before; otherwise that is done here.
+        let counted =
+            self.told.compare_exchange(UNTOLD, COUNTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if !is_first || !counted {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Sleep {
     /// Whether a worker was not woken for a task because all cores were in use.
     is_owed: AtomicBool,
     sleepers: Mutex<Vec<Sleeper>>,
+    /// Workers from here on are devices', and run other tasks than those before.
+    cpu_workers: usize,
     parkers: Vec<Mutex<Parker>>,
     unparkers: Vec<Unparker>,
 }
@@ -57,7 +59,8 @@ pub(crate) enum Park<'a> {
 }
 
 impl Sleep {
-    pub(crate) fn new(workers: usize) -> Self {
+    /// For `workers` workers, of which the first `cpu_workers` are of CPUs.
+    pub(crate) fn new(workers: usize, cpu_workers: usize) -> Self {
         let parkers: Vec<Parker> = (0..workers).map(|_| Parker::new()).collect();
         let unparkers = parkers.iter().map(|parker| parker.unparker().clone()).collect();
         Self {
@@ -65,6 +68,7 @@ impl Sleep {
             waiting_hosts: AtomicUsize::new(0),
             is_owed: AtomicBool::new(false),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
+            cpu_workers,
             parkers: parkers.into_iter().map(Mutex::new).collect(),
             unparkers,
         }
@@ -111,7 +115,7 @@ impl Sleep {
         // look finds it.
         fence(Ordering::SeqCst);
         if was_woken && found.is_some() {
-            self.wake_one(); // it was woken for another task than the one it found
+            self.wake_one_like(worker); // it was woken for another task than the one it found
         }
         found
     }
@@ -150,8 +154,29 @@ impl Sleep {
         }
     }
 
-    /// The same, except for a single parked worker with a timed park while each of `cores` has a thread: the other
-    /// workers, and the host unless it waits.
+    /// Wakes a worker of those that `can` do the work that was made, if one of them sleeps.
+    pub(crate) fn wake_one_that(&self, can: impl Fn(usize) -> bool) {
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut sleepers = self.sleepers();
+        let Some(place) = sleepers.iter().rposition(|sleeper| can(sleeper.worker)) else { return };
+        let worker = sleepers.remove(place).worker;
+        self.tell(&sleepers);
+        drop(sleepers);
+        self.unparkers[worker].unpark();
+    }
+
+    /// Wakes another worker in place of `worker`, which was woken and has found something else to do: one of a CPU for
+    /// one of a CPU, one of a device for one of a device. What only `worker` can do it finds later.
+    pub(crate) fn wake_one_like(&self, worker: usize) {
+        let is_cpu = |worker| worker < self.cpu_workers;
+        self.wake_one_that(|other| is_cpu(other) == is_cpu(worker));
+    }
+
+    /// As [`wake_one`](Self::wake_one), but not the only one that sleeps, if its park is timed and each of `cores` has a thread: the other workers, and
+    /// the host unless it waits.
     pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
         fence(Ordering::SeqCst);
         let asleep = self.asleep.load(Ordering::Relaxed);

@@ -19,4 +19,5 @@ mod settings;
 mod simulation;
 mod stall;
 mod statistics;
+mod threads_and_processes;
 mod trace;

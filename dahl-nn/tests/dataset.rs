@@ -87,6 +87,11 @@ fn files_may_be_plain_or_packed_and_limited() {
         fs::remove_file(path).unwrap();
     }
     assert_eq!(FashionMnist::open(folder.path()).unwrap(), plain);
+    // Several members, and the zeros of a block behind the last, as gzip accepts them.
+    let name = folder.path().join(format!("{}.gz", FILES[1]));
+    let bytes = labels(7);
+    fs::write(name, [packed(&bytes[..9]), packed(&bytes[9..]), vec![0; 512]].concat()).unwrap();
+    assert_eq!(FashionMnist::open(folder.path()).unwrap(), plain);
     let limited = FashionMnist::open_limited(folder.path(), 4, 100).unwrap();
     assert_eq!((limited.train.len(), limited.test.len()), (4, 3));
     assert_eq!(limited.train, plain.train.limited(4));
@@ -149,6 +154,9 @@ fn missing_folders_and_files_are_named() {
     fs::create_dir(folder.path().join(FILES[3])).unwrap();
     assert!(FashionMnist::open(folder.path()).is_err());
     assert!(FashionMnist::open(Path::new("")).is_err());
+    // What cannot be searched is not said to be empty.
+    let file = folder.path().join(FILES[2]);
+    assert_parts(&FashionMnist::open(&file).unwrap_err().to_string(), &[FILES[2], "Not a directory"]);
 }
 
 #[test]

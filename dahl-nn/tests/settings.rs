@@ -91,6 +91,13 @@ fn of_a_layer() {
         let made = Parameter::<f32>::uniform(&arena, "weight", &[2], bound, numbers);
         assert_names(made, line!() - 1, &["bound", &format!("= {bound}:")]);
     }
+    // Sizes that are no numbers, or that no memory holds.
+    let wide = || Sequential::<f32>::new(&arena, [1 << 62], 1);
+    assert_names(wide().dense(4), line!(), &["D0009", "[4, 4611686018427387904]"]);
+    assert_names(model().flatten().unwrap().dense(1 << 50), line!(), &["D0006"]);
+    assert_names(model().conv2d(1 << 50, 3), line!(), &["D0006"]);
+    let (uncountable, line) = (Sequential::<f32>::new(&arena, [1 << 62, 8], 1), line!());
+    assert_names(uncountable.flatten(), line, &["input = [4611686018427387904, 8]"]);
     // A constructor that cannot fail keeps the error for the first call that can.
     let (empty, line) = (Sequential::<f32>::new(&arena, [1, 0, 6], 1), line!());
     assert_names(empty.relu(), line, &["input = [1, 0, 6]"]);

@@ -220,7 +220,16 @@ fn files_that_do_not_fit_are_refused_whole() {
     fs::write(path("garbage"), b"not a safetensors file at all").unwrap();
     let good = fs::read(path("shape")).unwrap();
     fs::write(path("cut"), &good[..good.len() - 5]).unwrap();
+    // The same file with one name twice in its header: which of the two is it?
+    let text = String::from_utf8_lossy(&good[8..]);
+    let header = &text[..text.find("}}").unwrap() + 1];
+    let twice = format!("{header},{}", &header[header.find("\"0.bias\"").unwrap()..]);
+    let twice = twice[..twice.rfind("},\"").unwrap_or(twice.len() - 1)].to_owned() + "}}";
+    let len = u64::from_le_bytes(good[..8].try_into().unwrap()) as usize;
+    let bytes = [&(twice.len() as u64).to_le_bytes(), twice.as_bytes(), &good[8 + len..]].concat();
+    fs::write(path("twice"), bytes).unwrap();
     for (name, parts) in [
+        ("twice", ["0.", "two of this name", "nothing was loaded"]),
         ("shape", ["4.weight", "[4, 27]", "[5, 27]"]),
         ("type", ["0.weight", "f32 [3, 2, 3, 3]", "f64"]),
         ("fewer", ["4.weight", "f32", "no such tensor"]),

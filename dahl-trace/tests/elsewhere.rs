@@ -265,12 +265,15 @@ fn graphviz_reads_it() {
 /// Names are the user's: the graph is the same for any name.
 #[test]
 fn names_are_escaped() {
-    for name in [r#"a "b" c"#, r"\N \l", "a\nb", "}", "<b>bold</b>", "größer %"] {
+    for name in [r#"a "b" c"#, r"\N \l", "a\nb", "}", "<b>bold</b>", "größer %", "\0 \x1b[1m \x07 \x7f"] {
         let mut lines = by_hand::diamond();
         made::rename(&mut lines, name);
         let text = made::text(&lines);
         if let Some(plain) = through("dot", &["-Tplain"], &dot(&text)) {
             assert_eq!(plain.lines().filter(|line| line.starts_with("node ")).count(), 4, "{name}");
+        }
+        if let Some(svg) = through("dot", &["-Tsvg"], &dot(&text)) {
+            assert!(!svg.contains(|letter: char| letter.is_control() && letter != '\n'), "{name:?}");
         }
         if let Some(dump) = through("pj_dump", &["-u"], &paje(&text)) {
             assert_eq!(

@@ -8,6 +8,7 @@ mod transpose;
 mod unzip;
 
 use dahl_core::Real;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use dahl_core::simd::{Level, level};
 use pulp::{Scalar, Simd, WithSimd};
 
@@ -327,19 +328,36 @@ pub(crate) fn vector_bytes() -> usize {
 
 /// Runs `work` with the vectors of this machine's [`level`].
 pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
-    match level() {
-        #[cfg(target_arch = "x86_64")]
-        Level::V4 if let Some(simd) = pulp::x86::V4::try_new() => Simd::vectorize(simd, work),
-        #[cfg(target_arch = "x86_64")]
-        Level::V4 | Level::V3 if let Some(simd) = pulp::x86::V3::try_new() => Simd::vectorize(simd, work),
-        #[cfg(target_arch = "x86_64")]
-        Level::V4 | Level::V3 | Level::V2 if let Some(simd) = pulp::x86::V2::try_new() => {
-            Simd::vectorize(simd, work)
+    // By `const`, so that levels without loops in this build are not compiled here either.
+    #[cfg(target_arch = "x86_64")]
+    {
+        use pulp::x86::{V2, V3, V4};
+        if const { Level::V4.is_compiled() }
+            && level() >= Level::V4
+            && let Some(simd) = V4::try_new()
+        {
+            return Simd::vectorize(simd, work);
         }
-        #[cfg(target_arch = "aarch64")]
-        Level::Neon if let Some(simd) = pulp::aarch64::Neon::try_new() => Simd::vectorize(simd, work),
-        _ => work.with_simd(Scalar),
+        if const { Level::V3.is_compiled() }
+            && level() >= Level::V3
+            && let Some(simd) = V3::try_new()
+        {
+            return Simd::vectorize(simd, work);
+        }
+        if const { Level::V2.is_compiled() }
+            && level() >= Level::V2
+            && let Some(simd) = V2::try_new()
+        {
+            return Simd::vectorize(simd, work);
+        }
     }
+    #[cfg(target_arch = "aarch64")]
+    if level() == Level::Neon
+        && let Some(simd) = pulp::aarch64::Neon::try_new()
+    {
+        return Simd::vectorize(simd, work);
+    }
+    work.with_simd(Scalar)
 }
 
 /// Whether the machine has 16 vector registers, not 32.

@@ -51,10 +51,46 @@ pub(crate) fn index_below(count: usize, seed: u64, block: u64) -> usize {
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 
-/// What pairs of uniform numbers are transformed to.
+/// The number between two bounds that `u` in `[0, 1)` stands for, before it is rounded.
+#[inline(always)]
+fn between(low: f64, high: f64, u: f64) -> f64 {
+    let width = high - low;
+    // The width of an interval of finite numbers need not be finite.
+    if width <= f64::MAX { low + width * u } else { low * (1.0 - u) + high * u }
+}
+
+/// The largest element below `high`, or `low` if there is none above it; both rounded to the element type.
+fn last_below<T: Real>(low: f64, high: f64) -> T {
+    let (low, high) = (T::from_f64(low), T::from_f64(high));
+    if high > low { next_down(high).max(low) } else { low }
+}
+
+/// The largest element below `x`, which is no NaN and not negative infinity.
+fn next_down<T: Real>(x: T) -> T {
+    // Numbers of one sign are ordered as their bits are.
+    macro_rules! by_bits {
+        ($Bits:ty) => {{
+            let sign: $Bits = 1 << (<$Bits>::BITS - 1);
+            let bits: $Bits = bytemuck::cast(x);
+            let below = match bits {
+                _ if bits & !sign == 0 => sign | 1,
+                _ if bits & sign == 0 => bits - 1,
+                _ => bits + 1,
+            };
+            bytemuck::cast(below)
+        }};
+    }
+    match size_of::<T>() {
+        2 => by_bits!(u16),
+        4 => by_bits!(u32),
+        _ => by_bits!(u64),
+    }
+}
+
+/// What a pair of uniform numbers becomes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {
-    /// Uniform between two bounds.
+    /// Uniform from one bound up to another, without it.
     Uniform { low: f64, high: f64 },
     /// Normal; by the transform of Box and Muller (1958).
     Normal { mean: f64, deviation: f64 },
@@ -80,6 +116,11 @@ impl<T: Real> Vectorised for Fill<'_, T> {
         let mut block = offset / 2;
         let mut skipped = (offset % 2) as usize; // an odd offset begins with the second number of a pair
         let (mut first, mut second) = ([0.0_f64; PAIRS], [0.0_f64; PAIRS]);
+        // Rounding may reach the end of the interval, which is not part of it.
+        let (end, last) = match distribution {
+            Distribution::Uniform { low, high } => (T::from_f64(high), last_below(low, high)),
+            Distribution::Normal { .. } => (T::INFINITY, T::INFINITY),
+        };
         while !out.is_empty() {
             for i in 0..PAIRS {
                 [first[i], second[i]] = uniform_pair(seed, block.wrapping_add(i as u64));
@@ -87,7 +128,7 @@ impl<T: Real> Vectorised for Fill<'_, T> {
             match distribution {
                 Distribution::Uniform { low, high } => {
                     for value in first.iter_mut().chain(&mut second) {
-                        *value = low + (high - low) * *value;
+                        *value = between(low, high, *value);
                     }
                 }
                 Distribution::Normal { mean, deviation } => {
@@ -102,7 +143,8 @@ impl<T: Real> Vectorised for Fill<'_, T> {
             let count = out.len().min(2 * PAIRS - skipped);
             let (now, later) = out.split_at_mut(count);
             for (to, i) in now.iter_mut().zip(skipped..) {
-                *to = T::from_f64(if i % 2 == 0 { first[i / 2] } else { second[i / 2] });
+                let value = T::from_f64(if i % 2 == 0 { first[i / 2] } else { second[i / 2] });
+                *to = if value < end { value } else { last };
             }
             out = later;
             skipped = 0;
@@ -114,6 +156,28 @@ impl<T: Real> Vectorised for Fill<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dahl_core::{bf16, f16};
+
+    #[test]
+    fn the_next_lower_element_is_the_last_that_is_smaller() {
+        fn check<T: Real>() {
+            let tiny = next_down(T::ZERO).to_f64();
+            assert!(tiny < 0.0 && T::from_f64(tiny / 4.0).to_f64() == 0.0);
+            for x in [1.0, -1.0, 0.1, 1024.0, -0.0078, T::MAX.to_f64(), T::MIN_POSITIVE.to_f64()] {
+                let x = T::from_f64(x);
+                let below = next_down(x);
+                assert!(below < x);
+                // There is nothing between: what lies in the middle is rounded to one of the two.
+                let middle = T::from_f64(below.to_f64() / 2.0 + x.to_f64() / 2.0);
+                assert!(middle == below || middle == x);
+            }
+            assert_eq!(next_down(T::INFINITY).to_f64(), T::MAX.to_f64());
+        }
+        check::<f16>();
+        check::<bf16>();
+        check::<f32>();
+        check::<f64>();
+    }
 
     /// The known answers that the authors' library, Random123, ships (`kat_vectors`).
     #[test]

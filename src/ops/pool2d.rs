@@ -23,6 +23,11 @@ fn covers(size: [usize; 2], padding: [usize; 2]) -> bool {
     (0..2).all(|axis| padding[axis] <= size[axis] / 2)
 }
 
+/// Whether the pixels under the window have numbers, as those of an image do that `max_pool2d` gives.
+fn is_countable([rows, cols]: [usize; 2]) -> bool {
+    rows.checked_mul(cols).is_some_and(|pixels| u32::try_from(pixels).is_ok())
+}
+
 /// The first two extents: images and channels.
 fn planes_of([batch, channels, ..]: [usize; 4]) -> [usize; 2] {
     [batch, channels]
@@ -44,6 +49,7 @@ fn window(image: &[usize], geometry: Pool2dGeometry) -> Window {
     shape(index = pooled_shape(input.shape(), geometry)),
     check(fits(input.shape(), geometry.size, geometry.stride, geometry.padding)),
     check(covers(geometry.size, geometry.padding)),
+    check(is_countable(geometry.size)),
     flops = out.len() * 2,
     cuda = crate::kernels::MAX_POOL2D,
     reference = crate::reference::pool2d::max_pool2d,
@@ -150,6 +156,7 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     shape(out = pooled_shape(input.shape(), geometry)),
     check(fits(input.shape(), geometry.size, geometry.stride, geometry.padding)),
     check(covers(geometry.size, geometry.padding)),
+    check(is_countable(geometry.size)),
     flops = out.len() * 2,
     cuda = crate::kernels::AVG_POOL2D,
     reference = crate::reference::pool2d::avg_pool2d,
@@ -213,6 +220,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     R, W,
     check(gradient.shape() == pooled_shape(out.shape(), geometry)),
     check(covers(geometry.size, geometry.padding)),
+    check(is_countable(geometry.size)),
     flops = gradient.len() * 2,
     cuda = crate::kernels::AVG_POOL2D_BACKWARD,
     reference = crate::reference::pool2d::avg_pool2d_backward,

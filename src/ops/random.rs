@@ -48,9 +48,19 @@ impl Philox {
     }
 }
 
-/// Fills `out` with independent numbers, uniform between `low` and `high`; rounding to the element type may reach
-/// `high`.
-#[codelet(W, cuda = crate::kernels::UNIFORM)]
+/// Whether numbers between the bounds can be drawn.
+fn is_interval(low: f64, high: f64) -> bool {
+    low.is_finite() && high.is_finite() && low <= high
+}
+
+/// Whether there is such a deviation.
+fn is_deviation(deviation: f64) -> bool {
+    deviation.is_finite() && deviation >= 0.0
+}
+
+/// Fills `out` with independent numbers, uniform in the half-open interval from `low` to `high`, which it excludes. The
+/// bounds count as rounded to the element type; if both are the same number of it then, all are that number.
+#[codelet(W, check(is_interval(low, high)), cuda = crate::kernels::UNIFORM)]
 pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
     dahl::simd::dispatch(Fill {
         out,
@@ -61,8 +71,8 @@ pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
 }
 
 /// Fills `out` with independent normal numbers of the given mean and standard deviation (Box and Muller 1958, *A Note
-/// on the Generation of Random Normal Deviates*).
-#[codelet(W, cuda = crate::kernels::NORMAL)]
+/// on the Generation of Random Normal Deviates*). A deviation of 0 gives the mean.
+#[codelet(W, check(mean.is_finite()), check(is_deviation(deviation)), cuda = crate::kernels::NORMAL)]
 pub fn normal<T: Real>(out: &mut [T], mean: f64, deviation: f64, numbers: Philox) {
     dahl::simd::dispatch(Fill {
         out,

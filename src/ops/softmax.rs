@@ -73,8 +73,13 @@ pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: u
         for (power, value) in powers.iter_mut().zip(&*lanes) {
             *power = value.exp();
         }
-        for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact(extent)) {
-            let logarithm = sum(powers).ln();
+        for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact_mut(extent)) {
+            // The largest element's term is 1. Without it the sum keeps its digits where it is small. A lane that has no
+            // finite largest element is NaN.
+            if let Some(largest) = lane.iter().position(|value| *value == C::ZERO) {
+                powers[largest] = C::ZERO;
+            }
+            let logarithm = sum(powers).ln_1p();
             for value in lane {
                 *value -= logarithm;
             }

@@ -19,6 +19,7 @@ use crate::cpu::sum_of::{variance_gradient, variance_of};
 #[codelet(
     R, W,
     shape(out = []),
+    check(correction <= input.len().max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE,
     reference = crate::reference::variance::variance,
@@ -36,6 +37,7 @@ pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usi
     R, W,
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
+    check(correction <= input.shape()[axis].max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_AXIS,
     reference = crate::reference::variance::variance_axis,
@@ -56,6 +58,7 @@ pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis:
 #[codelet(
     R, R, W,
     shape(out = input),
+    check(correction <= input.len().max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_BACKWARD,
     reference = crate::reference::variance::variance_backward,
@@ -74,6 +77,7 @@ pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mu
     R, R, W,
     shape(out = input),
     check(axis < input.shape().len()),
+    check(correction <= input.shape()[axis].max(1)),
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_AXIS_BACKWARD,

@@ -38,8 +38,20 @@ pub(crate) fn cross_entropy_backward(
     factor: f64,
 ) {
     for ((row, &label), mut out) in logits.rows().into_iter().zip(labels).zip(out.rows_mut()) {
-        for (class, (out, probability)) in out.iter_mut().zip(probabilities(&row.to_vec())).enumerate() {
-            *out = factor * (probability - if class == label as usize { 1.0 } else { 0.0 });
+        let probabilities = probabilities(&row.to_vec());
+        for (class, (out, probability)) in out.iter_mut().zip(&probabilities).enumerate() {
+            // One less than a probability is minus the sum of the others.
+            let others = || {
+                sum_of(
+                    probabilities
+                        .iter()
+                        .copied()
+                        .enumerate()
+                        .filter(|(other, _)| *other != class)
+                        .map(|(_, p)| p),
+                )
+            };
+            *out = factor * if class == label as usize { -others() } else { *probability };
         }
     }
 }
@@ -51,8 +63,25 @@ pub(crate) fn cross_entropy_backward_terms(
     factor: f64,
 ) {
     for ((row, &label), mut out) in logits.rows().into_iter().zip(labels).zip(out.rows_mut()) {
-        for (class, (out, terms)) in out.iter_mut().zip(probability_terms(&row.to_vec())).enumerate() {
-            *out = factor.abs() * (terms + if class == label as usize { 1.0 } else { 0.0 });
+        let terms = probability_terms(&row.to_vec());
+        let probabilities = probabilities(&row.to_vec());
+        for (class, out) in out.iter_mut().enumerate() {
+            let others = || {
+                sum_of(
+                    terms
+                        .iter()
+                        .copied()
+                        .enumerate()
+                        .filter(|(other, _)| *other != class)
+                        .map(|(_, term)| term),
+                )
+            };
+            *out = factor.abs()
+                * match class == label as usize {
+                    true if probabilities[class] > 0.5 => others(),
+                    true => terms[class] + 1.0,
+                    false => terms[class],
+                };
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn probabilities(lane: &[f64]) -> Vec<f64> {
 
 /// The logarithm of softmax of a line.
 pub(crate) fn logarithms(lane: &[f64]) -> Vec<f64> {
-    let sum = sum_of(differences(lane).into_iter().map(f64::exp)).ln();
+    let sum = rest(lane).ln_1p();
     differences(lane).into_iter().map(|difference| difference - sum).collect()
 }
 
@@ -46,8 +46,19 @@ pub(crate) fn probability_terms(lane: &[f64]) -> Vec<f64> {
 }
 
 pub(crate) fn logarithm_terms(lane: &[f64]) -> Vec<f64> {
-    let (spread, sum) = (spread(lane), sum_of(differences(lane).into_iter().map(f64::exp)).ln());
-    differences(lane).into_iter().map(|difference| difference.abs() + sum.abs() + 1.0 + spread).collect()
+    let (spread, rest) = (spread(lane), rest(lane));
+    // An error of the rest by a part of it is one of the logarithm by so much.
+    let of_sum = rest.ln_1p() + rest / (1.0 + rest) + spread;
+    differences(lane).into_iter().map(|difference| difference.abs() + of_sum).collect()
+}
+
+/// The sum of `exp(x - largest)` of all elements but one of the largest, whose term is 1.
+fn rest(lane: &[f64]) -> f64 {
+    let mut differences = differences(lane);
+    if let Some(largest) = differences.iter().position(|difference| *difference == 0.0) {
+        differences[largest] = f64::NEG_INFINITY;
+    }
+    sum_of(differences.into_iter().map(f64::exp))
 }
 
 /// The mean of `|x - largest|`, weighted by the probabilities.

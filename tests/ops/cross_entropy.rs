@@ -89,3 +89,25 @@ fn wrong_shapes_are_refused() {
     assert_refused(cross_entropy_init(&arena, &logits, &labels, 1.0), &["cross_entropy", "[2, 3]", "[4]"]);
     assert_refused(count_correct_init(&arena, &logits, &labels), &["count_correct", "[2, 3]", "[4]"]);
 }
+
+/// What is left of a loss and of its gradients where the prediction is nearly certain keeps its digits.
+#[test]
+fn confident_predictions_keep_their_digits() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let expected = 4.248354255291589e-18_f64; // ln(1 + exp(-40)), and exp(-40) / (1 + exp(-40))
+    let is_near = |x: f64, expected: f64| (x / expected - 1.0).abs() < 1e-14;
+    let logits = rt.from_vec([1, 2], vec![40.0_f64, 0.0]).unwrap();
+    let labels = rt.from_vec([1], vec![0_u32]).unwrap();
+    let loss = cross_entropy_init(&arena, &logits, &labels, 1.0).unwrap().read().unwrap()[[]];
+    assert!(is_near(loss, expected), "{loss}");
+    let gradient = cross_entropy_backward_init(&arena, &logits, &labels, 1.0).unwrap().to_vec().unwrap();
+    assert!(is_near(gradient[0], -expected) && is_near(gradient[1], expected), "{gradient:?}");
+    let logarithms = dahl::ops::log_softmax_init(&arena, &logits, 1).unwrap().to_vec().unwrap();
+    assert!(is_near(logarithms[0], -expected) && logarithms[1] == -40.0, "{logarithms:?}");
+
+    let single = rt.from_vec([1, 3], vec![0.0_f32, 20.0, 0.0]).unwrap();
+    let label = rt.from_vec([1], vec![1_u32]).unwrap();
+    let loss = cross_entropy_init(&arena, &single, &label, 1.0).unwrap().read().unwrap()[[]];
+    assert!((f64::from(loss) / (2.0 * (-20.0_f64).exp()).ln_1p() - 1.0).abs() < 1e-6, "{loss}");
+}

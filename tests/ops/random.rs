@@ -71,3 +71,36 @@ fn seeds_differ() {
     uniform(&mut second, 0.0, 1.0, Philox::new(1 << 32)).unwrap();
     assert!(exact(&first).iter().zip(&exact(&second)).all(|(a, b)| a != b));
 }
+
+/// Every number is in the interval from the rounded lower bound up to the rounded upper one, which it excludes.
+fn intervals_are_half_open<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let mut out = rt.zeros::<T, 1>([COUNT]).unwrap();
+    let largest = T::MAX.to_f64();
+    let last = 1.0 + T::EPSILON.to_f64();
+    for (low, high) in [(0.0, 1.0), (1.0, last), (-1.0, 0.0), (-3.0, 5.0), (-largest, largest), (2.0, 2.0)] {
+        uniform(&mut out, low, high, Philox::new(7)).unwrap();
+        let numbers = exact(&out);
+        let end = T::from_f64(high).to_f64();
+        assert!(numbers.iter().all(|&x| low <= x && (x < end || low == end)), "[{low}, {high})");
+        assert!(numbers.iter().all(|x| x.is_finite()));
+    }
+}
+
+for_each_real!(intervals_are_half_open);
+
+#[test]
+fn what_is_no_interval_and_no_deviation_is_refused_at_the_call() {
+    let rt = Runtime::new().unwrap();
+    let mut out = rt.zeros::<f32, 1>([4]).unwrap();
+    let numbers = Philox::new(1);
+    let none = [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (0.0, f64::INFINITY)];
+    for (low, high) in none {
+        crate::reference::assert_refused(uniform(&mut out, low, high, numbers), &["D0003", "uniform", "low"]);
+    }
+    for (mean, deviation) in [(0.0, -1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (f64::NAN, 1.0)] {
+        crate::reference::assert_refused(normal(&mut out, mean, deviation, numbers), &["D0003", "normal"]);
+    }
+    normal(&mut out, 3.0, 0.0, numbers).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [3.0; 4]);
+}

@@ -37,9 +37,11 @@ pub(super) struct Processors {
     /// The hardware threads.
     pub(super) processors: Vec<HardwareThread>,
     pub(super) caches: Vec<Cache>,
-    /// The level that dahl's loops run at: the best one, or that of DAHL_SIMD.
+    /// The level of dahl's loops: the best, or what DAHL_SIMD says.
     pub(super) simd: String,
-    /// The instruction sets that the processor has, of those that kernels may use.
+    /// The levels that they were compiled for.
+    pub(super) simd_compiled: Vec<String>,
+    /// What the processor has of the sets that kernels may use.
     pub(super) instruction_sets: Vec<&'static str>,
 }
 
@@ -91,6 +93,7 @@ impl Processors {
             processors: topology.processors().iter().map(place).collect(),
             caches: caches(first),
             simd: simd::level().to_string(),
+            simd_compiled: simd::Level::compiled().map(|level| level.to_string()).collect(),
             instruction_sets: SETS.into_iter().filter(|set| flags.contains(set)).collect(),
         }
     }

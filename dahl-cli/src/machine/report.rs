@@ -81,7 +81,8 @@ impl fmt::Display for Processors {
         let caches = caches.collect::<Vec<_>>().join(", ");
         line(f, "caches", if caches.is_empty() { "the system does not say" } else { &caches })?;
         line(f, "instruction sets", &self.instruction_sets.join(" "))?;
-        line(f, "dahl's loops", &format!("compiled for level {} (DAHL_SIMD)", self.simd))
+        let compiled = self.simd_compiled.join(" ");
+        line(f, "dahl's loops", &format!("level {} (DAHL_SIMD), compiled for {compiled}", self.simd))
     }
 }
 

@@ -249,8 +249,8 @@ impl Arena {
     ///
     /// The low watermark is at least the bytes of the current iteration plus half of the rest of `most_bytes`.
     pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
-        if !self.current.is_sole() && !in_kernel() {
-            // Before the reset, so that released memory is reused first.
+        if !self.current.is_sole() && !in_kernel() && !self.runtime.host().is_forked() {
+            // Before the reset, so that what comes free is carved anew.
             let current = self.current.reserved_bytes();
             if !self.shared.holds_within(current, most_bytes) {
                 let half_of_rest = most_bytes.saturating_sub(current) / 2;

@@ -75,6 +75,16 @@ impl Autotuner {
         Self { candidates: alone.chain(with_team).collect(), may_mix, fixed: None, passed: 0 }
     }
 
+    /// Tasks that it was asked for as long as it was not decided.
+    pub(super) fn calls(&self) -> u64 {
+        (self.candidates.iter().map(|candidate| candidate.begun).sum::<usize>() + self.passed) as u64
+    }
+
+    /// The memory that it takes, beside its own size.
+    pub(super) fn bytes(&self) -> usize {
+        self.candidates.capacity() * size_of::<Candidate>()
+    }
+
     /// Kernel and team of a candidate.
     pub(super) fn candidate(&self, index: usize) -> (usize, bool) {
         let candidate = &self.candidates[index];

@@ -29,7 +29,7 @@ use crate::codelet::{Codelet, Kernel};
 use crate::cuda::CudaDevice;
 use crate::description::TaskDesc;
 use crate::footprint;
-use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The kernel choices of a runtime.
@@ -37,15 +37,28 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct Choices {
     policy: KernelPolicy,
     teams: TeamPolicy,
-    entries: Mutex<Vec<Arc<TuningEntry>>>,
-    /// Warnings about rows of a table that do not apply.
+    entries: Mutex<Entries>,
+    /// How often entries were dropped.
+    sweeps: AtomicU64,
+    /// What a table says that does not fit.
     warnings: Mutex<Vec<String>>,
 }
 
-/// One worker's entries, accessed without a lock.
+/// All entries.
+#[derive(Debug, Default)]
+struct Entries {
+    /// In the order in which they were made.
+    in_order: Vec<Arc<TuningEntry>>,
+    /// By [`TuningEntry::hash`].
+    by_hash: HashMap<u64, Vec<Arc<TuningEntry>>, footprint::Hashed>,
+}
+
+/// One worker's entries, found without a lock.
 #[derive(Default)]
 pub(crate) struct ChoiceCache {
     entries: HashMap<u64, Arc<TuningEntry>, footprint::Hashed>,
+    /// The sweeps of the choices that they have survived.
+    sweeps: u64,
 }
 
 /// How a task runs.
@@ -84,6 +97,8 @@ struct TuningEntry {
     /// The choices while no worker is idle and while some are, or [`OPEN`].
     decided: [AtomicU32; 2],
     autotuner: Mutex<Autotuner>,
+    /// Whether a task has asked it since the table was last full.
+    is_used: AtomicBool,
 }
 
 /// Stands for an open choice.
@@ -91,16 +106,23 @@ const OPEN: u32 = u32::MAX;
 
 impl Choices {
     pub(crate) fn new(policy: KernelPolicy, teams: TeamPolicy) -> Self {
-        Self { policy, teams, entries: Mutex::default(), warnings: Mutex::default() }
+        Self {
+            policy,
+            teams,
+            entries: Mutex::default(),
+            sweeps: AtomicU64::new(0),
+            warnings: Mutex::default(),
+        }
     }
 
-    fn entries(&self) -> MutexGuard<'_, Vec<Arc<TuningEntry>>> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     /// The choices so far.
     pub(crate) fn table(&self) -> KernelChoices {
-        let rows = self.entries().iter().filter(|entry| entry.is_choice).map(|entry| entry.row()).collect();
+        let entries = self.entries();
+        let rows = entries.in_order.iter().filter(|entry| entry.is_choice).map(|entry| entry.row()).collect();
         KernelChoices { policy: self.policy.name().to_owned(), rows, warnings: self.warnings() }
     }
 
@@ -150,18 +172,30 @@ impl Choices {
             autotuner: Mutex::new(Autotuner::new(&kernels, teams, may_mix)),
             kernels,
             decided: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
+            is_used: AtomicBool::new(true),
         };
         entry.decide(&mut entry.autotuner());
         let mut entries = self.entries();
-        if let Some(known) = entries.iter().find(|known| known.is_like(&entry)) {
+        let hash = entry.hash();
+        let alike = entries.by_hash.get(&hash).into_iter().flatten();
+        if let Some(known) = alike.into_iter().find(|known| known.is_like(&entry)) {
             return Arc::clone(known);
         }
+        if entries.in_order.len() >= footprint::MOST_ROWS {
+            entries.drop_half();
+            self.sweeps.fetch_add(1, Ordering::Release);
+        }
         let entry = Arc::new(entry);
-        entries.push(Arc::clone(&entry));
+        entries.add(hash, &entry);
         entry
     }
 
-    /// Restricts a codelet's kernels to those that the policy allows.
+    /// The memory that the entries take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries().in_order.iter().map(|entry| entry.bytes()).sum()
+    }
+
+    /// Leaves of a codelet's kernels those that the policy allows.
     fn rule(
         &self,
         codelet: &'static Codelet,
@@ -193,6 +227,28 @@ impl Choices {
                 if kernels.len() > 1 { Ruling::Measured } else { Ruling::First }
             }
             KernelPolicy::Measured => Ruling::Measured,
+        }
+    }
+}
+
+impl Entries {
+    fn add(&mut self, hash: u64, entry: &Arc<TuningEntry>) {
+        self.in_order.push(Arc::clone(entry));
+        self.by_hash.entry(hash).or_default().push(Arc::clone(entry));
+    }
+
+    /// Drops the half that has not been asked lately, or whose kernels were measured least.
+    #[cold]
+    fn drop_half(&mut self) {
+        let stays = footprint::survivors(self.in_order.iter().map(|entry| {
+            let is_used = entry.is_used.swap(false, Ordering::Relaxed);
+            (is_used, entry.autotuner().calls())
+        }));
+        self.by_hash.clear();
+        for (entry, stays) in std::mem::take(&mut self.in_order).into_iter().zip(stays) {
+            if stays {
+                self.add(entry.hash(), &entry);
+            }
         }
     }
 }
@@ -234,6 +290,11 @@ impl ChoiceCache {
         if !is_choice && !is_open {
             return Selection { kernel: first, team: always && first.is_parallel(), trial: None };
         }
+        let sweeps = choices.sweeps.load(Ordering::Acquire);
+        if self.sweeps != sweeps {
+            self.sweeps = sweeps;
+            self.entries.clear();
+        }
         let only = only.map_or(0, |kernel| ptr::from_ref(kernel).addr() as u64);
         let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, only);
         let key = footprint::mix(key, u64::from(task.is_in_place()));
@@ -274,7 +335,18 @@ impl TuningEntry {
         self.autotuner.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Whether it is for this codelet, possibly at another address.
+    /// A hash of what [`is_like`](Self::is_like) compares.
+    fn hash(&self) -> u64 {
+        let extents = self.footprint.iter().map(Vec::as_slice);
+        footprint::hash_after(footprint::mix(0, self.codelet.declaration), extents)
+    }
+
+    fn bytes(&self) -> usize {
+        let kernels = self.kernels.capacity() * size_of::<&Kernel>();
+        size_of::<Self>() + kernels + footprint::bytes(&self.footprint) + self.autotuner().bytes()
+    }
+
+    /// Whether its kernels are those of this codelet, be it at another address.
     fn is_of(&self, codelet: &Codelet) -> bool {
         let identity = |codelet: &Codelet| (codelet.module, codelet.name, codelet.declaration);
         ptr::eq(self.codelet, codelet) || identity(self.codelet) == identity(codelet)
@@ -297,6 +369,9 @@ impl TuningEntry {
     }
 
     fn select(self: &Arc<Self>, idle: bool) -> Selection {
+        if !self.is_used.load(Ordering::Relaxed) {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
         let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
         if decided != OPEN {
             // A kernel's number in the lower bits, and whether it has a team above them.

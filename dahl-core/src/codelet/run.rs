@@ -1,6 +1,7 @@
 //! [`Run`]: a sequence of elements that is contiguous in every parameter of a map.
 #![allow(unsafe_code, reason = "cuts strided and stretched operands into contiguous runs")]
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::slice;
 
@@ -21,10 +22,45 @@ const TILE_BYTES: usize = TILE * 8;
 /// cost per run is small.
 const RUN: usize = 16 * 1024;
 
-/// The most parameters of a map without a heap allocation.
+/// As many parameters as a map is likely to have; the pointers of more are in the thread's [`MANY`].
 const FEW: usize = 8;
 
-/// A run: contiguous elements of every parameter of a map, equally many of each. Taken one parameter at a time.
+/// What [`for_each_tile`] needs besides its operands. A thread keeps it from map to map, so that maps allocate nothing
+/// once it is large enough.
+#[derive(Default)]
+struct TileWorkspace {
+    /// The strides of each operand along the output's axes, in bytes.
+    strides: Vec<ArrayVec<usize, MAX_RANK>>,
+    /// Those along the last axis.
+    row_strides: Vec<usize>,
+    /// Where the elements of the current run are.
+    pointers: Vec<*mut u8>,
+    /// A contiguous tile of each operand, as long as the longest.
+    tiles: Vec<Line>,
+}
+
+thread_local! {
+    // Both are taken out while they are in use: a map that runs within another one on this thread finds empty ones.
+    static TILE_WORKSPACE: Cell<TileWorkspace> = Cell::default();
+    static MANY: Cell<Vec<*mut u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Calls `f` with the address of the element of each operand that lies `begin` elements after its first in memory.
+fn with_pointers(operands: &[Operand], begin: usize, f: impl FnOnce(&[*mut u8])) {
+    let pointers = operands.iter().map(|operand| {
+        operand.pointer.wrapping_add((operand.layout.offset + begin) * operand.element.size_bytes)
+    });
+    if operands.len() <= FEW {
+        return f(&pointers.collect::<ArrayVec<_, FEW>>());
+    }
+    let mut many = MANY.take();
+    many.clear();
+    many.extend(pointers);
+    f(&many);
+    MANY.set(many);
+}
+
+/// A stretch of elements of every parameter of a map: as many of each, contiguous. Taken one parameter at a time.
 pub struct Run<'a> {
     operands: &'a [Operand],
     pointers: &'a [*mut u8],
@@ -78,25 +114,17 @@ impl<'a> Run<'a> {
 /// Invariant V of [`Operand`] holds, and no views of these operands exist.
 pub(super) unsafe fn for_each(operands: &[Operand], f: &mut dyn FnMut(&mut Run<'_>)) {
     let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
-    let mut few = ArrayVec::<*mut u8, FEW>::new();
-    let mut many = Vec::new();
-    let first =
-        |operand: &Operand| operand.pointer.wrapping_add(operand.layout.offset * operand.element.size_bytes);
-    let pointers: &mut [*mut u8] = if operands.len() <= FEW {
-        few.extend(operands.iter().map(first));
-        &mut few
-    } else {
-        many.extend(operands.iter().map(first));
-        &mut many
-    };
     let extents = output.layout.extents();
-    if operands.iter().all(|operand| operand.layout.is_contiguous() && operand.layout.extents() == extents) {
-        let len = output.layout.len();
-        f(&mut Run { operands, pointers, len, next: 0, data: PhantomData });
-        return;
-    }
-    // SAFETY: guaranteed by the caller.
-    unsafe { for_each_tile(operands, pointers, extents, f) };
+    let is_like_output =
+        |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
+    with_pointers(operands, 0, |pointers| {
+        if operands.iter().all(is_like_output) {
+            let len = output.layout.len();
+            return f(&mut Run { operands, pointers, len, next: 0, data: PhantomData });
+        }
+        // SAFETY: the caller's.
+        unsafe { for_each_tile(operands, pointers, extents, f) };
+    });
 }
 
 /// [`for_each`] on several cores: contiguous operands of one shape are divided into runs of [`RUN`] elements, which the
@@ -117,19 +145,9 @@ pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut
     (0..len.div_ceil(RUN)).into_par_iter().for_each(|run| {
         let operands = shared.operands();
         let begin = run * RUN;
-        let first = |operand: &Operand| {
-            operand.pointer.wrapping_add((operand.layout.offset + begin) * operand.element.size_bytes)
-        };
-        let mut few = ArrayVec::<*mut u8, FEW>::new();
-        let mut many = Vec::new();
-        let pointers: &[*mut u8] = if operands.len() <= FEW {
-            few.extend(operands.iter().map(first));
-            &few
-        } else {
-            many.extend(operands.iter().map(first));
-            &many
-        };
-        f(&mut Run { operands, pointers, len: RUN.min(len - begin), next: 0, data: PhantomData });
+        with_pointers(operands, begin, |pointers| {
+            f(&mut Run { operands, pointers, len: RUN.min(len - begin), next: 0, data: PhantomData });
+        });
     });
 }
 
@@ -164,32 +182,30 @@ unsafe fn for_each_tile(
     extents: &[usize],
     f: &mut dyn FnMut(&mut Run<'_>),
 ) {
+    let mut workspace = TILE_WORKSPACE.take();
+    let TileWorkspace { strides, row_strides, pointers, tiles } = &mut workspace;
     let mut extents: ArrayVec<usize, MAX_RANK> = extents.iter().copied().collect();
-    let mut strides: Vec<ArrayVec<usize, MAX_RANK>> =
-        operands.iter().map(|operand| byte_strides(operand, &extents)).collect();
-    merge_axes(&mut extents, &mut strides);
+    strides.clear();
+    strides.extend(operands.iter().map(|operand| byte_strides(operand, &extents)));
+    merge_axes(&mut extents, strides);
     let row_len = extents.pop().unwrap_or(1);
-    let row_strides: Vec<usize> = operands
-        .iter()
-        .zip(&mut strides)
-        .map(|(operand, strides)| strides.pop().unwrap_or(operand.element.size_bytes))
-        .collect();
+    row_strides.clear();
+    row_strides.extend(
+        operands
+            .iter()
+            .zip(&mut *strides)
+            .map(|(operand, strides)| strides.pop().unwrap_or(operand.element.size_bytes)),
+    );
     let widest = operands.iter().map(|operand| operand.element.size_bytes).max().unwrap_or(1);
     let copies =
-        operands.iter().zip(&row_strides).any(|(operand, &stride)| stride != operand.element.size_bytes);
-    let tile = if copies { (TILE_BYTES / widest).max(1) } else { row_len.max(1) };
-    let mut buffers: Vec<Vec<Line>> = operands
-        .iter()
-        .zip(&row_strides)
-        .map(|(operand, &stride)| {
-            let size = operand.element.size_bytes;
-            if stride == size {
-                Vec::new()
-            } else {
-                vec![Line::default(); (tile * size).div_ceil(size_of::<Line>())]
-            }
-        })
-        .collect();
+        operands.iter().zip(&*row_strides).any(|(operand, &stride)| stride != operand.element.size_bytes);
+    let tile = if copies { (TILE_BYTES / widest).min(row_len) } else { row_len }.max(1);
+    let tile_lines = (tile * widest).div_ceil(size_of::<Line>());
+    // Zeros are a valid value of every element type; what another map has left here need not be one.
+    tiles.clear();
+    tiles.resize(if copies { operands.len() * tile_lines } else { 0 }, Line::default());
+    let tiles = tiles.as_mut_ptr();
+    let tile_of = |index: usize| tiles.wrapping_add(index * tile_lines).cast::<u8>();
     let place = |index: usize, row: usize, begin: usize| {
         let (mut rest, mut offset) = (row, begin * row_strides[index]);
         for axis in (0..extents.len()).rev() {
@@ -198,7 +214,8 @@ unsafe fn for_each_tile(
         }
         starts[index].wrapping_add(offset)
     };
-    let mut pointers = starts.to_vec();
+    pointers.clear();
+    pointers.extend_from_slice(starts);
     let rows: usize = extents.iter().product();
     for row in 0..rows {
         for (begin, len) in (0..row_len).step_by(tile).map(|begin| (begin, tile.min(row_len - begin))) {
@@ -207,24 +224,25 @@ unsafe fn for_each_tile(
                 let size = operand.element.size_bytes;
                 pointers[index] = place;
                 if row_strides[index] != size {
-                    pointers[index] = buffers[index].as_mut_ptr().cast();
+                    pointers[index] = tile_of(index);
                     if operand.reads {
-                        // SAFETY: V: `len` elements from `place` on may be read; the buffer holds a tile.
+                        // SAFETY: V: `len` elements from `place` on may be read; `tiles` has a tile for each operand.
                         unsafe { gather(place, row_strides[index], size, len, pointers[index]) };
                     }
                 }
             }
-            f(&mut Run { operands, pointers: &pointers, len, next: 0, data: PhantomData });
+            f(&mut Run { operands, pointers, len, next: 0, data: PhantomData });
             for (index, operand) in operands.iter().enumerate() {
                 let size = operand.element.size_bytes;
                 if operand.writes && row_strides[index] != size {
                     let place = place(index, row, begin);
                     // SAFETY: V: `len` elements from `place` on may be written; the run's views are gone.
-                    unsafe { scatter(buffers[index].as_ptr().cast(), place, row_strides[index], size, len) };
+                    unsafe { scatter(tile_of(index), place, row_strides[index], size, len) };
                 }
             }
         }
     }
+    TILE_WORKSPACE.set(workspace);
 }
 
 /// Merges neighbouring axes that are contiguous with each other in every operand.

@@ -330,7 +330,12 @@ impl Packs {
         self.changed.clear();
     }
 
-    /// The copy of an operand. If memory cannot be allocated, the kernel unwinds with the [`Shortage`].
+    /// Where the running task was submitted.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The copy of an operand. If its memory cannot be had, the kernel is stopped: it unwinds with the [`Shortage`].
     ///
     /// [`Shortage`]: crate::error::Shortage
     fn pack(&mut self, index: usize, operand: &Operand, changes: bool) -> *mut u8 {

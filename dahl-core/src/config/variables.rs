@@ -15,8 +15,8 @@ const PREFIX: &str = "DAHL_";
 const SWITCH: &str = "0 or 1";
 const WHOLE: &str = "a whole number";
 
-/// The variables that users set, with their possible values.
-pub const VARIABLES: [(&str, &str); 34] = [
+/// The variables that users set, and what each may be.
+pub const VARIABLES: [(&str, &str); 35] = [
     ("DAHL_NCPU", "a whole number from 1 to 4096"),
     ("DAHL_BIND", "`none`, `cores`, or processors as in `0-3,8`"),
     ("DAHL_SCHED", "the name of a scheduler"),
@@ -48,6 +48,7 @@ pub const VARIABLES: [(&str, &str); 34] = [
     ("DAHL_TESTING_DAY", WHOLE),
     ("DAHL_NUMERICS_REPORT", "a folder"),
     // What builds read, and CUDA's compiler at run time:
+    ("DAHL_SIMD_LEVELS", "`all`, `native`, or levels as in `v3,v4`"),
     ("DAHL_NVCC", "a file, or 0"),
     ("DAHL_CUDA_ARCHITECTURES", "`90` or `80-real,75-virtual`"),
     ("DAHL_CUDA_CHECKED", "1"),

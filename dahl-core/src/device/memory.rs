@@ -75,7 +75,10 @@ impl DeviceMemory {
             let Some(room) = Reservation::new(&self.memory, bytes, holder) else { return Ok(None) };
             let allocate = if is_filled { CudaDevice::allocate_for_copy } else { CudaDevice::allocate };
             match allocate(device, room) {
-                Ok(allocation) => Ok(Some(Room::Cuda(allocation))),
+                Ok(allocation) => {
+                    self.memory.note_peak();
+                    Ok(Some(Room::Cuda(allocation)))
+                }
                 Err(error) if error.is_out_of_memory() => Ok(None),
                 Err(error) => Err(error),
             }

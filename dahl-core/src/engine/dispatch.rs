@@ -41,10 +41,12 @@ impl Shared {
 
     /// Gives a task that any worker may run to the scheduler, including one from a worker's LIFO slot.
     pub(crate) fn push(&self, task: ReadyTask, worker: Option<usize>) {
-        without_unwinding(|| self.scheduler.push(task, worker));
-        if !self.scheduler.wakes_workers() {
-            self.wake_some();
+        if self.scheduler.wakes_workers() {
+            return without_unwinding(|| self.scheduler.push(task, worker));
         }
+        let able = self.able_workers(&task);
+        without_unwinding(|| self.scheduler.push(task, worker));
+        self.wake_for(able);
     }
 
     /// Tells the scheduler that a task that it handed out has ended.
@@ -57,7 +59,7 @@ impl Shared {
         if !mailbox.is_empty()
             && let Some(task) = mailbox.pop()
         {
-            self.wake_some(); // whoever woke this worker for a task of the scheduler's meant somebody
+            self.wake_in_place_of(worker);
             return Some(task);
         }
         self.pop(Some(worker))

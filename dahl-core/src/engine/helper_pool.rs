@@ -18,6 +18,8 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::codelet::as_kernel;
+#[cfg(not(dahl_fuzz))]
+use crate::float_control::FloatControl;
 use crate::sleep::Sleep;
 #[cfg(not(dahl_fuzz))]
 use crate::sync::Mutex;
@@ -88,6 +90,7 @@ impl HelperPool {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(1)
                 .thread_name(|_| "dahl apart".to_owned())
+                .start_handler(|_| FloatControl::STANDARD.set())
                 .panic_handler(detached)
                 .build()
                 .unwrap_or_else(|error| panic!("a thread for parallel kernels cannot be started: {error}"));

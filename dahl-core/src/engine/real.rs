@@ -3,12 +3,56 @@
 use super::shared::Shared;
 use crate::task::ReadyTask;
 
+/// The workers that can run a task: all of CPUs or none, and some of devices.
+#[derive(Clone, Copy)]
+pub(super) struct AbleWorkers {
+    cpu_workers: usize,
+    on_cpu: bool,
+    /// A bit for each device; devices whose numbers are equal modulo 64 share one. A worker that is woken for a task that it
+    /// cannot run hands it on.
+    devices: u64,
+}
+
+impl AbleWorkers {
+    fn new(shared: &Shared, task: &ReadyTask) -> Self {
+        let cpu_workers = shared.cpu_workers();
+        let able_devices = (cpu_workers..shared.workers()).filter(|&worker| task.can_run_on(worker));
+        let devices = able_devices.fold(0, |bits, worker| bits | 1 << ((worker - cpu_workers) % 64));
+        // A task that nobody can run fails wherever it is taken.
+        let on_cpu = task.can_run_on(0) || devices == 0;
+        Self { cpu_workers, on_cpu, devices }
+    }
+
+    fn contains(self, worker: usize) -> bool {
+        match worker.checked_sub(self.cpu_workers) {
+            None => self.on_cpu,
+            Some(device) => self.devices >> (device % 64) & 1 == 1,
+        }
+    }
+}
+
 impl Shared {
-    /// Wakes a worker that can run the scheduler's task: all workers, if they differ.
+    /// The workers that a task can be run by, to wake one of them; nothing where any can run any.
     #[inline]
-    pub(crate) fn wake_some(&self) {
+    pub(super) fn able_workers(&self, task: &ReadyTask) -> Option<AbleWorkers> {
+        self.has_real_devices().then(|| AbleWorkers::new(self, task))
+    }
+
+    /// Wakes a worker for a task that the scheduler has been given: one of those that can run it.
+    #[inline]
+    pub(super) fn wake_for(&self, able: Option<AbleWorkers>) {
+        match able {
+            None => self.sleep().wake_one_on_free_core(self.cores()),
+            Some(able) => self.sleep().wake_one_that(|worker| able.contains(worker)),
+        }
+    }
+
+    /// Wakes another worker in place of `worker`, which may have been woken for a task that the scheduler has, and has found
+    /// one of its own.
+    #[inline]
+    pub(super) fn wake_in_place_of(&self, worker: usize) {
         if self.has_real_devices() {
-            (0..self.workers()).for_each(|worker| self.sleep().wake(worker));
+            self.sleep().wake_one_like(worker);
         } else {
             self.sleep().wake_one_on_free_core(self.cores());
         }
@@ -33,10 +77,14 @@ impl Shared {
     /// A worker that can run a task, CPU workers first.
     pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
         let cpu_workers = self.cpu_workers();
-        // Start at different workers.
-        let start = task.sequence() as usize % cpu_workers;
-        let of_cpu = (0..cpu_workers).map(|worker| (start + worker) % cpu_workers);
-        of_cpu.chain(cpu_workers..self.workers()).find(|&worker| task.can_run_on(worker))
+        let devices = self.workers() - cpu_workers;
+        // Not always the first one of a kind.
+        let turned = |count: usize| {
+            let start = task.sequence() as usize % count.max(1);
+            (0..count).map(move |index| (start + index) % count)
+        };
+        let of_devices = turned(devices).map(|device| cpu_workers + device);
+        turned(cpu_workers).chain(of_devices).find(|&worker| task.can_run_on(worker))
     }
 
     /// Passes a task to a worker that can run it.

@@ -17,7 +17,7 @@ use crate::device::Devices;
 use crate::explain::CallLogs;
 use crate::graph::{Host, HostParts};
 use crate::machine::WorkerInfo;
-use crate::memory::{HOME, MemoryNode, NotesBytes};
+use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::platform::Platform;
@@ -89,7 +89,7 @@ impl Shared {
         let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
         let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
-        let sleep = Arc::new(Sleep::new(workers));
+        let sleep = Arc::new(Sleep::new(workers, config.processors.len()));
         let links = models.to_vec();
         let models = Models::new(config.performance, workers, clock.is_virtual());
         let counters = Counters::new(config.measures_waits && !clock.is_virtual(), workers);
@@ -154,6 +154,13 @@ impl Shared {
 
     pub(crate) fn choices(&self) -> &Choices {
         &self.choices
+    }
+
+    /// How much memory is in use, for each memory node.
+    pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
+        let mut uses = self.host.memory_uses();
+        uses[HOME].learned_bytes = self.models().bytes() + self.choices.bytes() + self.call_logs.bytes();
+        uses
     }
 
     pub(crate) fn call_logs(&self) -> &CallLogs {

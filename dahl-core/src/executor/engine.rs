@@ -5,9 +5,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::codelet::kernel_memory;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::engine::Shared;
+use crate::float_control::FloatControl;
 use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sleep::Interest;
@@ -45,7 +47,8 @@ impl Executor {
         let simulated = shared.devices().filter(|_| shared.is_simulated());
         let simulation =
             simulated.map(|devices| Simulation::new(shared.cpu_workers(), shared.memory(), devices));
-        let host_context = Mutex::new(WorkerContext::new(None, "the host".to_owned(), shared.memory()));
+        let host_context =
+            Mutex::new(WorkerContext::new(None, shared.workers(), "the host".to_owned(), shared.memory()));
         Arc::new(Self { shared, host_context, simulation })
     }
 
@@ -90,7 +93,9 @@ impl Dispatch for Executor {
 
 impl Engine for Executor {
     fn help(&self) -> bool {
+        let _standard = FloatControl::standard_meanwhile();
         if let Some((simulation, devices)) = self.simulated() {
+            let _memory = kernel_memory::serve(self.memory());
             let stepped = simulation.step(self, devices);
             self.show_transfers();
             if let Some(trace) = self.trace() {
@@ -99,6 +104,7 @@ impl Engine for Executor {
             return stepped;
         }
         let Ok(mut context) = self.host_context.try_lock() else { return false };
+        let _memory = kernel_memory::serve(self.memory());
         let Some(task) = self.next_task_of_host() else { return false };
         worker::execute(self, &mut context, task);
         context.recycler.flush(self.host());

@@ -1,6 +1,6 @@
 //! [`CallLog`]: the last calls of one kernel, for one footprint, on one worker.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 // Counters whose order does not matter: a call that is being written may be read or not.
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,8 @@ use crate::sync::{Mutex, MutexGuard};
 
 /// The most calls in a log, in addition to the first one.
 const CALLS: usize = 64;
+/// Logs that a worker keeps at least.
+const FEWEST: usize = 64;
 /// Bits of a duration in nanoseconds: up to 18 minutes.
 const TIME_BITS: u32 = 40;
 /// The number of bits of the number of other busy workers.
@@ -37,12 +39,21 @@ pub(crate) struct Call {
 #[derive(Debug, Default)]
 pub(crate) struct CallLogs {
     logs: Mutex<Vec<Arc<CallLog>>>,
+    /// The full names of the codelets that have run.
+    codelets: Mutex<BTreeSet<String>>,
 }
 
-/// One worker's call logs, accessed without a lock.
-#[derive(Default)]
+/// One worker's call logs, found without a lock.
 pub(crate) struct CallLogCache {
-    logs: HashMap<u64, Arc<CallLog>, footprint::Hashed>,
+    logs: HashMap<u64, Known, footprint::Hashed>,
+    /// How many it keeps.
+    most: usize,
+}
+
+struct Known {
+    log: Arc<CallLog>,
+    /// The calls that it had when logs were last dropped.
+    calls: u64,
 }
 
 /// The calls of one kernel, for one footprint, on one worker, the only writer.
@@ -79,7 +90,28 @@ impl Call {
 }
 
 impl CallLogCache {
-    /// Records a call; the key is that of its performance model.
+    /// That of one of `workers` workers, which together keep as many as a table does.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { logs: HashMap::default(), most: (footprint::MOST_ROWS / workers.max(1)).max(FEWEST) }
+    }
+
+    /// Drops half of the logs: those that have had no call lately, or the fewest.
+    #[cold]
+    fn drop_logs(&mut self, logs: &CallLogs) {
+        let uses = |known: &Known| (known.log.count() > known.calls, known.log.count());
+        let keys: Vec<_> = self.logs.keys().copied().collect();
+        let stays = footprint::survivors(keys.iter().map(|key| uses(&self.logs[key])));
+        let mut gone = HashSet::new();
+        for (key, stays) in keys.into_iter().zip(stays) {
+            if !stays && let Some(known) = self.logs.remove(&key) {
+                gone.insert(Arc::as_ptr(&known.log));
+            }
+        }
+        self.logs.values_mut().for_each(|known| known.calls = known.log.count());
+        logs.all().retain(|log| !gone.contains(&Arc::as_ptr(log)));
+    }
+
+    /// Notes a call, whose key is that of its performance model.
     pub(crate) fn record(
         &mut self,
         logs: &CallLogs,
@@ -89,7 +121,10 @@ impl CallLogCache {
         task: &TaskDesc,
         call: Call,
     ) {
-        let log = self.logs.entry(key).or_insert_with(|| {
+        if self.logs.len() >= self.most && !self.logs.contains_key(&key) {
+            self.drop_logs(logs);
+        }
+        let known = self.logs.entry(key).or_insert_with(|| {
             let log = Arc::new(CallLog {
                 worker: worker.to_owned(),
                 kind: Arc::clone(kind),
@@ -100,10 +135,10 @@ impl CallLogCache {
                 first: AtomicU64::new(0),
                 calls: [const { AtomicU64::new(0) }; CALLS],
             });
-            logs.all().push(Arc::clone(&log));
-            log
+            logs.add(&log);
+            Known { log, calls: 0 }
         });
-        log.add(call);
+        known.log.add(call);
     }
 }
 
@@ -112,13 +147,21 @@ impl CallLogs {
         self.logs.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The full names of the codelets that have run.
+    fn add(&self, log: &Arc<CallLog>) {
+        self.all().push(Arc::clone(log));
+        let full_name = format!("{}::{}", log.codelet.module, log.codelet.name);
+        self.codelets.lock().unwrap_or_else(|poison| poison.into_inner()).insert(full_name);
+    }
+
+    /// The full names of the codelets that have run, in order.
     pub(crate) fn codelets(&self) -> Vec<String> {
-        let full_name = |log: &Arc<CallLog>| format!("{}::{}", log.codelet.module, log.codelet.name);
-        let mut names: Vec<_> = self.all().iter().map(full_name).collect();
-        names.sort();
-        names.dedup();
-        names
+        self.codelets.lock().unwrap_or_else(|poison| poison.into_inner()).iter().cloned().collect()
+    }
+
+    /// The memory that the logs take.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_log = |log: &Arc<CallLog>| size_of::<CallLog>() + footprint::bytes(&log.footprint);
+        self.all().iter().map(of_log).sum()
     }
 }
 

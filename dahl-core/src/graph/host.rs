@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
+use super::failures::Failures;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
 use super::waiter::Waiter;
@@ -16,11 +17,11 @@ use crate::array_id::ArrayId;
 use crate::clock::Clock;
 use crate::codelet::in_kernel;
 use crate::error::Failure;
+use crate::fork::Generation;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::platform::Platform;
 use crate::sleep::{Interest, Monitor, Sleep};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard};
 use crate::trace::Recorder;
 
 /// The most records that a worker gathers before it returns them. A submitting thread that is woken can then submit as
@@ -113,7 +114,8 @@ pub(crate) struct Host {
     /// Tasks completed outside of the runtime.
     completed_outside: AtomicU64,
     stopped: AtomicBool,
-    failures: Mutex<Vec<Arc<Failure>>>,
+    failures: Failures,
+    generation: Generation,
     clock: Clock,
     /// The most records.
     limit: u32,
@@ -156,7 +158,8 @@ impl Host {
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             completed_outside: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
-            failures: Mutex::default(),
+            failures: Failures::default(),
+            generation: Generation::new(),
             clock,
             limit: tasks_in_flight as u32,
             // All workers together keep at most a quarter of the records.
@@ -309,19 +312,18 @@ impl Host {
         }
     }
 
-    fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
-        self.failures.lock().unwrap_or_else(|poison| poison.into_inner())
-    }
-
     pub(crate) fn note_failure(&self, failure: &Arc<Failure>) {
-        let mut failures = self.failures();
-        failures.retain(|failure| !failure.is_reported());
-        failures.push(Arc::clone(failure));
+        self.failures.note(failure);
     }
 
-    pub(crate) fn unseen_failures(&self) -> Vec<Arc<Failure>> {
-        let mut failures = self.failures();
-        failures.retain(|failure| !failure.is_reported());
-        failures.clone()
+    /// Whether this process is a child of the one with the workers.
+    #[inline]
+    pub(crate) fn is_forked(&self) -> bool {
+        self.generation.is_forked()
+    }
+
+    /// The failures of which no caller has been told.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
     }
 }

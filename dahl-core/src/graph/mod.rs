@@ -15,6 +15,7 @@ mod content;
 mod countdown;
 mod device_transfers;
 mod eviction;
+mod failures;
 mod fetch;
 mod fetch_error;
 mod home;

@@ -90,6 +90,7 @@ impl Block {
     fn allocate(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
         let reservation = Reservation::new(node, bytes, holder)?;
         let (memory, pointer) = Memory::zeroed(bytes, holder)?;
+        node.note_peak();
         Some(Self { pointer, _memory: memory, reservation })
     }
 

@@ -96,25 +96,30 @@ impl MemoryNode {
             .is_none_or(|limit| self.reserved_bytes().checked_add(bytes).is_some_and(|sum| sum <= limit))
     }
 
-    /// Counts `bytes` as reserved if the limit allows it.
+    /// Counts `bytes` as reserved if the limit allows it. Who then allocates them calls [`note_peak`](Self::note_peak).
     pub(crate) fn try_reserve(&self, bytes: usize, holder: Holder) -> bool {
         let limit = self.limit_bytes.unwrap_or(usize::MAX);
         let more = |reserved: usize| reserved.checked_add(bytes).filter(|&sum| sum <= limit);
-        let Ok(before) = self.reserved_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) else {
+        if self.reserved_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_err() {
             return false;
-        };
-        self.note_reserved(before + bytes, bytes, holder);
+        }
+        self.note_reserved(bytes, holder);
         true
     }
 
     /// Counts `bytes` that are already allocated.
     pub(crate) fn reserve_existing(&self, bytes: usize, holder: Holder) {
-        let before = self.reserved_bytes.fetch_add(bytes, Ordering::AcqRel);
-        self.note_reserved(before + bytes, bytes, holder);
+        self.reserved_bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.note_reserved(bytes, holder);
+        self.note_peak();
     }
 
-    fn note_reserved(&self, reserved: usize, bytes: usize, holder: Holder) {
-        self.peak_bytes.fetch_max(reserved, Ordering::Relaxed);
+    /// Notes that what was reserved last was also allocated: what cannot be had is no peak.
+    pub(crate) fn note_peak(&self) {
+        self.peak_bytes.fetch_max(self.reserved_bytes(), Ordering::Relaxed);
+    }
+
+    fn note_reserved(&self, bytes: usize, holder: Holder) {
         if bytes > 0 {
             *lock(&self.holders).entry(holder).or_default() += bytes;
         }
@@ -234,9 +239,10 @@ impl MemoryNode {
         let current_bytes =
             reserved_bytes.saturating_sub(idle).saturating_sub(self.workers_bytes.load(Ordering::Relaxed));
         MemoryUse {
+            learned_bytes: 0,
             name: self.name.clone(),
             current_bytes,
-            peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(reserved_bytes),
+            peak_bytes: self.peak_bytes.load(Ordering::Relaxed),
             reserved_bytes,
             limit_bytes: self.limit_bytes,
             holders: self.holders(),

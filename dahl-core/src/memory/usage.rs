@@ -5,7 +5,7 @@ use std::panic::Location;
 
 /// The memory use of a memory node, and its holders. See [`Runtime::memory`](crate::Runtime::memory).
 ///
-/// Other memory of the process (its code, tasks and other records, allocations of kernels) is not counted.
+/// What the process holds beside it (its code, records of tasks, what kernels allocate themselves) is not counted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryUse {
@@ -19,7 +19,10 @@ pub struct MemoryUse {
     pub reserved_bytes: usize,
     /// The limit of reserved bytes, if there is one.
     pub limit_bytes: Option<usize>,
-    /// Their holders, the largest first.
+    /// In main memory, bytes of what the runtime has learned of tasks: performance models, kernel choices, call logs. They are
+    /// bounded, however many shapes there are, and not part of what is reserved or limited.
+    pub learned_bytes: usize,
+    /// Who reserved them, the largest first.
     pub holders: Vec<MemoryHolder>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::ptr::NonNull;
 
 use ndarray::Axis;
@@ -12,6 +13,12 @@ use crate::codelet::in_kernel;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Lengths, Partition, PartitionKey};
+use crate::memory::Shortage;
+
+/// Memory that a part takes: its state, its handle, its range and its accesses of the split and the join.
+const PART_BYTES: usize = size_of::<ArrayState>() + 256;
+/// So many parts are always taken to fit.
+const FEW_PARTS: usize = 1 << 16;
 
 /// The parts of an array, to be read. A slice of arrays; the whole stays readable meanwhile.
 pub struct Parts<'p, T: Element, const N: usize> {
@@ -49,7 +56,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// multiple. Nothing is copied.
     ///
     /// # Errors
-    /// If there is no such axis, or `chunk` is 0.
+    /// If there is no such axis, `chunk` is 0, or memory has no room for so many parts.
     #[track_caller]
     pub fn partition(&self, axis: Axis, chunk: usize) -> Result<Parts<'_, T, N>> {
         Ok(self.open_shared(axis, self.chunks_of(axis, chunk)?))
@@ -160,7 +167,19 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         if chunk == 0 {
             return Err(invalid(format!("parts of 0 along axis {} of the shape {:?}", axis.0, self.shape())));
         }
+        self.require_room(extent.div_ceil(chunk))?;
         Ok(Lengths::Chunks { extent, chunk })
+    }
+
+    /// Refuses more parts than memory has room for: without it the process would end.
+    #[track_caller]
+    fn require_room(&self, parts: usize) -> Result<()> {
+        let is_room = || Vec::<[u8; PART_BYTES]>::new().try_reserve_exact(parts).is_ok();
+        if parts <= FEW_PARTS || (u32::try_from(parts).is_ok() && is_room()) {
+            return Ok(());
+        }
+        let memory = self.state().host().memory();
+        Err(Shortage::new(memory, parts.saturating_mul(PART_BYTES)).at(Location::caller()))
     }
 
     #[track_caller]
@@ -174,6 +193,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
                 "parts of {lengths:?} sum to {sum}, not to the extent {extent} of axis {axis} of the shape {shape:?}"
             )));
         }
+        self.require_room(lengths.len())?;
         Ok(Lengths::Each(lengths))
     }
 

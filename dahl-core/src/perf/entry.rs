@@ -1,6 +1,6 @@
 //! [`ModelEntry`]: the measurements of one footprint of a kernel on a kind of worker.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use super::estimate::{Basis, Estimate};
@@ -8,6 +8,7 @@ use super::family::Family;
 use super::samples::{Samples, Totals, WINDOW};
 use super::statistics::Window;
 use super::work::Work;
+use crate::footprint;
 use crate::sync::Mutex;
 
 /// The number of durations before there is an estimate: in virtual time, where all are alike; and in real time.
@@ -72,6 +73,8 @@ pub(super) struct ModelEntry {
     extrapolated_at: AtomicU64,
     /// The saved part of the sums.
     saved: Mutex<Totals>,
+    /// Whether it was asked or added to since the table was last full.
+    is_used: AtomicBool,
 }
 
 impl ModelEntry {
@@ -95,6 +98,7 @@ impl ModelEntry {
             extrapolated: AtomicU64::new(0),
             extrapolated_at: AtomicU64::new(0),
             saved: Mutex::default(),
+            is_used: AtomicBool::new(true),
         };
         entry.refresh();
         entry
@@ -142,7 +146,19 @@ impl ModelEntry {
         window
     }
 
-    /// The number of durations of worker `worker`, without the first call.
+    /// Whether it was used since this was last called, and how many durations it has.
+    pub(super) fn take_uses(&self) -> (bool, u64) {
+        (self.is_used.swap(false, Ordering::Relaxed), self.samples_now())
+    }
+
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let rows = self.rows().count() * size_of::<Samples>() + size_of_val(&*self.rows);
+        let recent = self.earlier.recent.capacity() * size_of::<u64>();
+        size_of::<Self>() + rows + recent + footprint::bytes(&self.footprint)
+    }
+
+    /// How many durations, but for the first call, worker `worker` has measured.
     pub(super) fn measured_by(&self, worker: usize) -> u64 {
         self.rows[worker].get().map_or(0, |row| row.count())
     }
@@ -154,6 +170,9 @@ impl ModelEntry {
 
     /// The predicted duration of a task.
     pub(super) fn estimate(&self) -> Option<Estimate> {
+        if !self.is_used.load(Ordering::Relaxed) {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
         if let Some(ns) = self.median.load(Ordering::Acquire).checked_sub(1) {
             let samples = self.samples.load(Ordering::Acquire);
             return Some(Estimate { ns, samples, basis: Basis::Measured });

@@ -1,6 +1,7 @@
 //! [`Measured`]: totals of this run, from which the runtime computes its statistics.
 
 use super::entry::ModelEntry;
+use super::family::Family;
 use super::models::Models;
 use super::samples::Totals;
 use super::statistics::Window;
@@ -22,7 +23,10 @@ pub(crate) struct Measured {
 impl Models {
     /// The durations of this run, in the order of the first tasks.
     pub(crate) fn measured(&self) -> Vec<Measured> {
-        self.entries().iter().filter_map(|entry| Measured::of(entry)).collect()
+        let entries = self.entries();
+        let of_entries = entries.iter().filter_map(|entry| Measured::of(entry));
+        let families = self.families();
+        of_entries.chain(families.iter().filter_map(|family| Measured::of_dropped(family))).collect()
     }
 }
 
@@ -42,5 +46,12 @@ impl Measured {
             rows,
             median_ns: window.median(),
         })
+    }
+
+    /// What was measured of footprints that were dropped since.
+    fn of_dropped(family: &Family) -> Option<Self> {
+        let rows = family.dropped_rows();
+        let (codelet, kernel, kind) = (family.codelet, family.kernel, family.kind.clone());
+        (!rows.is_empty()).then_some(Self { codelet, kernel, kind, rows, median_ns: None })
     }
 }

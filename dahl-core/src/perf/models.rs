@@ -1,7 +1,11 @@
 //! [`Models`]: all durations that a runtime knows. [`ModelCache`]: the part that one worker has used.
 
 use std::collections::{HashMap, HashSet};
+// On whose order nothing depends: a worker that sees a sweep late adds to rows that are gone.
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+
+use arc_swap::ArcSwap;
 
 use super::entry::{Earlier, ModelEntry, REQUIRED, REQUIRED_VIRTUAL, Rules};
 use super::estimate::{Basis, Estimate};
@@ -35,7 +39,10 @@ pub(crate) struct Settings {
 /// All performance models of a runtime.
 #[derive(Debug)]
 pub(crate) struct Models {
-    table: Table,
+    /// What [`Known::keys`] says, read without a lock.
+    table: ArcSwap<Table>,
+    /// How often rows were dropped.
+    sweeps: AtomicU64,
     known: Mutex<Known>,
     workers: usize,
     rules: Rules,
@@ -50,8 +57,8 @@ struct Known {
     families: Vec<Arc<Family>>,
     /// In the order of their first tasks.
     entries: Vec<Arc<ModelEntry>>,
-    keys: HashSet<u64>,
-    /// Loaded histories that belong to no family yet.
+    keys: HashMap<u64, Arc<ModelEntry>, footprint::Hashed>,
+    /// What was loaded and belongs to no family yet.
     library: Library,
 }
 
@@ -67,7 +74,8 @@ impl Models {
         };
         let known = if calibrate { Known::default() } else { Known { library, ..Known::default() } };
         Self {
-            table: Table::default(),
+            table: ArcSwap::default(),
+            sweeps: AtomicU64::new(0),
             known: Mutex::new(known),
             workers,
             rules: Rules { required, is_first_apart: !is_virtual, calibrates: calibrate },
@@ -90,7 +98,7 @@ impl Models {
         kind: &str,
         task: &TaskDesc,
     ) -> Arc<ModelEntry> {
-        if let Some(entry) = self.table.get(key) {
+        if let Some(entry) = self.table.load().get(key) {
             return Arc::clone(entry);
         }
         let mut known = self.known();
@@ -136,18 +144,46 @@ impl Models {
             let entry =
                 ModelEntry::new(Arc::clone(family), footprint, work, earlier, self.workers, self.rules);
             let entry = Arc::new(entry);
+            if known.entries.len() >= footprint::MOST_ROWS {
+                self.drop_rows(known);
+            }
             family.add(&entry);
             known.entries.push(Arc::clone(&entry));
             entry
         });
-        if known.keys.insert(key) {
-            self.table.insert(key, &entry);
+        if known.keys.insert(key, Arc::clone(&entry)).is_none() {
+            self.table.load().insert(key, &entry);
         }
         entry
     }
 
-    /// The predicted duration of `kernel` of a codelet for the task on a worker of the kind `kind`, if there is one.
-    /// Kernels are identified by name.
+    /// Drops half of the rows: those that have not been used lately, or least. Their families keep what they said.
+    #[cold]
+    fn drop_rows(&self, known: &mut Known) {
+        let stays = footprint::survivors(known.entries.iter().map(|entry| entry.take_uses()));
+        let entries = std::mem::take(&mut known.entries);
+        for (entry, stays) in entries.into_iter().zip(stays) {
+            if stays {
+                known.entries.push(entry);
+            } else {
+                entry.family.drop_entry(&entry);
+            }
+        }
+        let left: HashSet<_> = known.entries.iter().map(Arc::as_ptr).collect();
+        known.keys.retain(|_, entry| left.contains(&Arc::as_ptr(entry)));
+        let table = Table::default();
+        known.keys.iter().for_each(|(&key, entry)| table.insert(key, entry));
+        self.table.store(Arc::new(table));
+        self.sweeps.fetch_add(1, Ordering::Release);
+    }
+
+    /// The memory that the rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.known().entries.iter().map(|entry| entry.bytes()).sum()
+    }
+
+    /// How long `kernel` of a codelet is expected to take for the task on a worker of the kind `kind`, if
+    /// that can be said. Kernels are told apart by name.
     pub(crate) fn estimate(
         &self,
         kind: &str,
@@ -156,7 +192,7 @@ impl Models {
         task: &TaskDesc,
     ) -> Option<Estimate> {
         let key = key(codelet, kernel, kind, task);
-        match self.table.get(key) {
+        match self.table.load().get(key) {
             Some(entry) => entry.estimate(),
             None => self.entry(key, codelet, kernel, kind, task).estimate(),
         }
@@ -208,7 +244,11 @@ impl Models {
         self.known().entries.clone()
     }
 
-    /// The durations of each worker in this run.
+    pub(super) fn families(&self) -> Vec<Arc<Family>> {
+        self.known().families.clone()
+    }
+
+    /// What each worker measured in this run.
     pub(crate) fn worker_histories(&self) -> Vec<WorkerHistory> {
         let entries = self.entries();
         entries.iter().flat_map(|entry| History::of_workers(entry, self.workers)).collect()
@@ -216,7 +256,7 @@ impl Models {
 
     /// The errors of predictions.
     pub(crate) fn prediction_errors(&self) -> PredictionErrors {
-        let families = self.known().families.clone();
+        let families = self.families();
         let mut overall = ErrorSum::new();
         let mut codelets: Vec<(&'static Codelet, ErrorSum)> = Vec::new();
         for family in &families {
@@ -270,12 +310,24 @@ impl Models {
 pub(crate) struct ModelCache {
     worker: Option<usize>,
     entries: HashMap<u64, Arc<ModelEntry>, footprint::Hashed>,
+    /// The sweeps of the models that they have survived.
+    sweeps: u64,
 }
 
 impl ModelCache {
     /// The cache of a worker, or of the host.
     pub(crate) fn new(worker: Option<usize>) -> Self {
-        Self { worker, entries: HashMap::default() }
+        Self { worker, entries: HashMap::default(), sweeps: 0 }
+    }
+
+    /// Forgets what it has found, if rows have been dropped since.
+    #[inline]
+    fn keep_up(&mut self, models: &Models) {
+        let sweeps = models.sweeps.load(Ordering::Acquire);
+        if self.sweeps != sweeps {
+            self.sweeps = sweeps;
+            self.entries.clear();
+        }
     }
 
     /// Records the duration of the task. Returns its key: of codelet, kernel, kind and footprint.
@@ -288,6 +340,7 @@ impl ModelCache {
         task: &TaskDesc,
         measurement: Measurement,
     ) -> u64 {
+        self.keep_up(models);
         let key = key(codelet, kernel, kind, task);
         let entry = self.entries.entry(key);
         let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, task));

@@ -164,14 +164,18 @@ impl Runtime {
     /// Waits for all tasks.
     ///
     /// # Errors
-    /// The first failure that no call has reported; or a call inside a kernel.
+    /// The first failed task of which no call has told; or inside a kernel, or in a forked process. Of the failures after the first 64 one stands for
+    /// all.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         if in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
         }
+        if self.executor.is_forked() {
+            return Err(Error::new(ErrorKind::Forked { subject: "wait" }));
+        }
         self.executor.drain();
-        match self.executor.unseen_failures().first() {
+        match self.executor.failures().take_first() {
             Some(failure) => Err(failure.report()),
             None => Ok(()),
         }
@@ -288,6 +292,12 @@ impl fmt::Debug for Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        if self.executor.is_forked() {
+            // What the workers did when the process was forked is done by nobody: nothing is waited for or freed.
+            self.threads.abandon();
+            std::mem::forget(Arc::clone(&self.executor));
+            return;
+        }
         let on_worker = in_kernel();
         if !on_worker {
             self.executor.drain();
@@ -300,8 +310,13 @@ impl Drop for Runtime {
         for unused in self.executor.choices().unused(|| self.executor.call_logs().codelets()) {
             eprintln!("dahl: {unused}");
         }
-        for failure in self.executor.unseen_failures() {
+        let untold = self.executor.failures().untold();
+        for failure in &untold.failures {
             eprintln!("dahl: {}", failure.report());
+        }
+        if let Some((count, first)) = untold.more {
+            let (codelet, location) = (first.codelet, first.location);
+            eprintln!("dahl: and {count} more failed tasks, first {codelet}, submitted at {location}");
         }
         if let Some((output, statistics)) = &statistics {
             output.write(statistics);

@@ -32,13 +32,14 @@ struct Returned {
 
 impl Engine {
     pub(super) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
+        let workers = cpu_workers + devices.machine().devices.len();
         let cpu = (0..cpu_workers).map(|worker| {
-            let context = WorkerContext::new(Some(worker), format!("cpu {worker}"), host);
+            let context = WorkerContext::new(Some(worker), workers, format!("cpu {worker}"), host);
             Worker::new(context, None)
         });
         let of_devices = devices.machine().devices.iter().enumerate().map(|(index, device)| {
             let memory = devices.memory(index + 1).memory();
-            let context = WorkerContext::new(Some(cpu_workers + index), device.name.clone(), memory);
+            let context = WorkerContext::new(Some(cpu_workers + index), workers, device.name.clone(), memory);
             Worker::new(context.at_node(index + 1, &device.name), Some(index))
         });
         let workers = cpu.chain(of_devices).collect();

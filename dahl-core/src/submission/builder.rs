@@ -143,6 +143,11 @@ impl<'a> Task<'a> {
                     self.fail(Error::at(kind, self.location));
                     return None;
                 }
+                if executor.is_forked() {
+                    let kind = ErrorKind::Forked { subject: self.codelet.name };
+                    self.fail(Error::at(kind, self.location));
+                    return None;
+                }
                 let action = Action::Kernel(Call::new(self.codelet, self.over));
                 return Some(self.draft.insert(Draft::new(executor, action, self.location)));
             }

@@ -37,7 +37,7 @@ pub(crate) fn wait_for<T>(
         if let Some(found) = attempt() {
             return Some(found);
         }
-        if !hope || drained || in_kernel() {
+        if !hope || drained || in_kernel() || host.is_forked() {
             return None;
         }
         let until = match patience {

@@ -25,9 +25,12 @@ pub(crate) fn wait_for_access(
     if in_kernel() {
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
-    array.flush_pending(mode);
     let engine = &**array.engine();
     let host = engine.host();
+    if host.is_forked() {
+        return Err(Error::at(ErrorKind::Forked { subject: call }, location));
+    }
+    array.flush_pending(mode);
     if let Some(recorder) = host.recorder() {
         recorder.host(array.id(), mode);
     }

@@ -12,11 +12,12 @@ use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
 use crate::autotune::{RunTarget, Selection};
 use crate::check::Inspected;
-use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::codelet::{Codelet, Kernel, Operand, Packs, Views, kernel_memory};
 use crate::description::{self as desc, Over};
 use crate::engine::Shared;
 use crate::error::Shortage;
 use crate::explain::Call;
+use crate::float_control::FloatControl;
 use crate::graph::ArrayState;
 use crate::graph::Submitted;
 use crate::memory::HOME;
@@ -173,6 +174,13 @@ fn call_kernel(
     ran?;
     context.times.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
+        if let Some(left) = FloatControl::restore_after_kernel() {
+            context.lost_ns = kernel_ns;
+            return Err(TaskError::Failed(format!(
+                "the kernel `{}` changed floating-point arithmetic for all tasks after it: {left}",
+                kernel.name()
+            )));
+        }
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, except for the inspection's own buffers.
@@ -206,7 +214,8 @@ unsafe fn run(
     arguments: &[u8],
     packs: &mut Packs,
 ) -> Result<(), TaskError> {
-    // SAFETY: guaranteed by the caller.
+    kernel_memory::begin(packs.location());
+    // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
     caught(|| parallelism.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.

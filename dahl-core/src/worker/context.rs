@@ -56,7 +56,8 @@ pub(crate) struct WorkerContext {
 unsafe impl Send for WorkerContext {}
 
 impl WorkerContext {
-    pub(crate) fn new(worker: Option<usize>, name: String, memory: &Arc<MemoryNode>) -> Self {
+    /// That of a worker, or of the host, of a runtime with `workers` workers.
+    pub(crate) fn new(worker: Option<usize>, workers: usize, name: String, memory: &Arc<MemoryNode>) -> Self {
         Self {
             worker,
             name,
@@ -66,7 +67,7 @@ impl WorkerContext {
             inspection: Inspection::default(),
             models: ModelCache::new(worker),
             choices: ChoiceCache::default(),
-            call_logs: CallLogCache::default(),
+            call_logs: CallLogCache::new(workers),
             recycler: Recycler::default(),
             lifo_slot: LifoSlot::default(),
             node: HOME,

@@ -21,7 +21,9 @@ pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use threads::Threads;
 
+use crate::codelet::kernel_memory;
 use crate::engine::{REST, Shared};
+use crate::float_control::FloatControl;
 use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::ReadyTask;
@@ -33,9 +35,12 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
 /// The loop of worker `worker`: until the runtime stops and no task is left.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut context = WorkerContext::new(Some(worker), format!("cpu {worker}"), shared.memory())
-        .in_pool()
-        .with_lifo_slot(shared);
+    FloatControl::STANDARD.set();
+    let _memory = kernel_memory::serve(shared.memory());
+    let mut context =
+        WorkerContext::new(Some(worker), shared.workers(), format!("cpu {worker}"), shared.memory())
+            .in_pool()
+            .with_lifo_slot(shared);
     shared.counters().begin(worker, shared.clock());
     while let Some(task) = next(shared, worker, &mut context) {
         execute(shared, &mut context, task);

@@ -73,6 +73,13 @@ impl Threads {
         drop(self.pool.take());
     }
 
+    /// Forgets the threads, which this process has not.
+    pub(crate) fn abandon(&mut self) {
+        #[cfg(not(dahl_fuzz))]
+        std::mem::forget(self.pool.take());
+        std::mem::forget(std::mem::take(&mut self.handles));
+    }
+
     /// Waits for the threads to end.
     pub(crate) fn join(&mut self) {
         for thread in self.handles.drain(..) {

@@ -35,7 +35,7 @@ struct Work {
 impl Work {
     fn new(workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            sleep: Sleep::new(workers),
+            sleep: Sleep::new(workers, workers),
             tasks: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
@@ -342,5 +342,26 @@ fn a_worker_is_woken_beside_another_that_would_park_with_a_timeout() {
         drop(work.sleep.host_waits());
         sleeps.join().unwrap();
         timed_thread.join().unwrap();
+    });
+}
+
+/// A CPU's worker and a device's, with tasks of their own, are both woken, in either order of the pushes.
+#[test]
+fn a_task_wakes_a_worker_that_can_run_it() {
+    explore(2, || {
+        let sleep = Arc::new(Sleep::new(2, 1));
+        let tasks = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let workers = [0, 1].map(|worker| {
+            let (sleep, tasks) = (Arc::clone(&sleep), Arc::clone(&tasks));
+            thread::spawn(move || {
+                let take = || (tasks[worker].swap(0, Ordering::AcqRel) > 0).then_some(());
+                while sleep.sleep(worker, take, || false, Park::Untimed).or_else(take).is_none() {}
+            })
+        });
+        for task in [1, 0] {
+            tasks[task].store(1, Ordering::Release);
+            sleep.wake_one_that(|worker| worker == task);
+        }
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }

@@ -41,7 +41,29 @@ impl fmt::Display for Level {
     }
 }
 
-/// A computation that [`dispatch`] compiles for every [`Level`].
+impl Level {
+    /// All levels, in order.
+    const ALL: [Self; 5] = [Self::Baseline, Self::Neon, Self::V2, Self::V3, Self::V4];
+
+    /// Whether this build has loops for it: for all levels of its architecture, but in a debug build only for the
+    /// baseline and for the best level of the machine that compiled it (`build.rs`).
+    pub const fn is_compiled(self) -> bool {
+        match self {
+            Self::Baseline => true,
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::V2 => cfg!(dahl_level_v2),
+            Self::V3 => cfg!(dahl_level_v3),
+            Self::V4 => cfg!(dahl_level_v4),
+        }
+    }
+
+    /// The levels that this build has loops for, in order.
+    pub fn compiled() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|level| level.is_compiled())
+    }
+}
+
+/// A computation that [`dispatch`] compiles for every [`Level`] that [is compiled](Level::is_compiled).
 ///
 /// Mark [`run`](Vectorised::run) and what it calls in its loops `#[inline(always)]`: only inlined code is compiled for
 /// the level. Other code is still correct, and as slow as without dispatch.
@@ -131,15 +153,15 @@ pub fn dispatch<V: Vectorised>(v: V) -> V::Output {
 #[inline]
 pub(crate) fn dispatch_loop<L: Loop>(l: L) -> L::Output {
     match level() {
-        // SAFETY: `run_v4` requires the features of V4, and `level` returns V4 only after `detect` has found each of
-        // them on this machine (invariant L1).
-        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `run_v4` requires the features of V4, and `level` returns V4 only after `is_detected` has found each
+        // of them on this machine (invariant L1).
+        #[cfg(dahl_level_v4)]
         Level::V4 => unsafe { run_v4(l) },
         // SAFETY: as above, with V3.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(dahl_level_v3)]
         Level::V3 => unsafe { run_v3(l) },
         // SAFETY: as above, with V2.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(dahl_level_v2)]
         Level::V2 => unsafe { run_v2(l) },
         // SAFETY: as above, with NEON.
         #[cfg(target_arch = "aarch64")]
@@ -151,16 +173,16 @@ pub(crate) fn dispatch_loop<L: Loop>(l: L) -> L::Output {
 /// Lists the target features of a level once: for the compiled loop, and for the detection that guards it.
 macro_rules! levels {
     ($(
-        $architecture:literal, $level:ident, $run:ident, $has:ident, $detected:ident,
+        $compiled:meta, $level:ident, $run:ident, $has:ident, $detected:ident,
         [$($feature:tt),*]
     );* $(;)?) => {$(
-        #[cfg(target_arch = $architecture)]
+        #[cfg($compiled)]
         $(#[target_feature(enable = $feature)])*
         fn $run<L: Loop>(l: L) -> L::Output {
             l.run(At::<{ Level::$level as u8 }>(()))
         }
 
-        #[cfg(target_arch = $architecture)]
+        #[cfg($compiled)]
         fn $has() -> bool {
             true $(&& std::arch::$detected!($feature))*
         }
@@ -168,22 +190,22 @@ macro_rules! levels {
 }
 
 levels! {
-    "x86_64", V2, run_v2, has_v2, is_x86_feature_detected,
+    dahl_level_v2, V2, run_v2, has_v2, is_x86_feature_detected,
         ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"];
-    "x86_64", V3, run_v3, has_v3, is_x86_feature_detected,
+    dahl_level_v3, V3, run_v3, has_v3, is_x86_feature_detected,
         ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3",
          "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe"];
-    "x86_64", V4, run_v4, has_v4, is_x86_feature_detected,
+    dahl_level_v4, V4, run_v4, has_v4, is_x86_feature_detected,
         ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3",
          "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe",
          "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"];
-    "aarch64", Neon, run_neon, has_neon, is_aarch64_feature_detected, ["neon"];
+    target_arch = "aarch64", Neon, run_neon, has_neon, is_aarch64_feature_detected, ["neon"];
 }
 
-/// The level that [`dispatch`] uses: the machine's best, or a lower one that the environment variable `DAHL_SIMD`
-/// names (`v4`, `v3`, `v2` or `baseline`).
+/// The level that [`dispatch`] uses: the best that the machine has and this build was compiled for, or the best of those up to
+/// the one that the environment variable `DAHL_SIMD` names (`v4`, `v3`, `v2` or `baseline`).
 ///
-/// It is detected in the first call and never changes. A name that is unknown or above the machine's level is ignored.
+/// It is found at the first call and then stays. A name that is unknown is ignored.
 #[inline]
 pub fn level() -> Level {
     match FOUND.load(Ordering::Relaxed) {
@@ -198,40 +220,43 @@ pub fn level() -> Level {
 
 /// The detected [`Level`], or zero before the first call of [`level()`].
 ///
-/// Invariant L1: it never holds a level above the result of [`detect`]. Only [`initialise`] writes it. Relaxed order is
-/// enough: the number guards no other memory, and every thread would write the same.
+/// Invariant L1: it never holds a level but one that [`is_detected`]. Only [`initialise`] writes it. Relaxed
+/// order is enough, because the number guards no other memory and every thread would write the same.
 static FOUND: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
 fn initialise() -> Level {
-    let detected = detect();
-    let level = match env::var("DAHL_SIMD").as_deref() {
+    let most = match env::var("DAHL_SIMD").as_deref() {
         Ok("baseline") => Level::Baseline,
-        Ok("v2") if cfg!(target_arch = "x86_64") => detected.min(Level::V2),
-        Ok("v3") if cfg!(target_arch = "x86_64") => detected.min(Level::V3),
-        _ => detected,
+        Ok("v2") if cfg!(target_arch = "x86_64") => Level::V2,
+        Ok("v3") if cfg!(target_arch = "x86_64") => Level::V3,
+        _ => Level::V4,
     };
+    let level = detect(most);
     FOUND.store(level as u8, Ordering::Relaxed);
     level
 }
 
-/// The best level of which this machine and its operating system have all features.
-fn detect() -> Level {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if has_v4() {
-            return Level::V4;
-        }
-        if has_v3() {
-            return Level::V3;
-        }
-        if has_v2() {
-            return Level::V2;
-        }
+/// The best compiled level up to `most` whose every feature this machine and its operating system have.
+fn detect(most: Level) -> Level {
+    Level::compiled()
+        .filter(|&level| level <= most && is_detected(level))
+        .last()
+        .expect("every machine has the baseline")
+}
+
+/// Whether this machine and its operating system have every feature of a compiled level.
+fn is_detected(level: Level) -> bool {
+    match level {
+        Level::Baseline => true,
+        #[cfg(dahl_level_v4)]
+        Level::V4 => has_v4(),
+        #[cfg(dahl_level_v3)]
+        Level::V3 => has_v3(),
+        #[cfg(dahl_level_v2)]
+        Level::V2 => has_v2(),
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => has_neon(),
+        _ => false,
     }
-    #[cfg(target_arch = "aarch64")]
-    if has_neon() {
-        return Level::Neon;
-    }
-    Level::Baseline
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::images::Images;
 use crate::error::{Error, Result};
@@ -112,8 +112,11 @@ fn read_pair(folder: &Path, images: &'static str, labels: &'static str, limit: u
 /// The file `name` or `name.gz`, unpacked.
 fn read(folder: &Path, name: &'static str) -> Result<(PathBuf, Vec<u8>)> {
     let (plain, packed) = (folder.join(name), folder.join(format!("{name}.gz")));
-    let (path, is_packed) = if plain.exists() { (plain, false) } else { (packed, true) };
-    if !path.exists() {
+    // A folder that may not be searched is not one without the file.
+    let is_there =
+        |path: &Path| path.try_exists().map_err(|error| Error::Io { path: path.to_owned(), error });
+    let (path, is_packed) = if is_there(&plain)? { (plain, false) } else { (packed, true) };
+    if !is_there(&path)? {
         let hint = "Debian's package dataset-fashion-mnist has the files";
         return Err(Error::MissingFile { folder: folder.to_owned(), name, hint });
     }
@@ -130,9 +133,18 @@ fn unpack(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
         expected,
         found,
     };
-    let mut decoder = MultiGzDecoder::new(packed).take(LIMIT_BYTES + 1);
-    let result = decoder.read_to_end(&mut bytes);
-    result.map_err(|error| wrong(bytes.len(), "gzip data".to_owned(), error.to_string()))?;
+    let mut rest = packed;
+    loop {
+        let left = (LIMIT_BYTES + 1).saturating_sub(bytes.len() as u64);
+        let mut decoder = GzDecoder::new(rest).take(left);
+        let result = decoder.read_to_end(&mut bytes);
+        result.map_err(|error| wrong(bytes.len(), "gzip data".to_owned(), error.to_string()))?;
+        rest = decoder.into_inner().into_inner();
+        // After a member may come another one, or zeros, as tapes and block devices leave them.
+        if bytes.len() as u64 > LIMIT_BYTES || rest.iter().all(|byte| *byte == 0) {
+            break;
+        }
+    }
     if bytes.len() as u64 > LIMIT_BYTES {
         return Err(wrong(bytes.len(), format!("the end within {LIMIT_BYTES} bytes"), "more".to_owned()));
     }

@@ -75,8 +75,8 @@ impl<'m, T: Real> Conv2d<'m, T> {
             );
         };
         let shape = [filters, input[0], kernel[0], kernel[1]];
-        let fan_in: usize = shape[1..].iter().product();
-        let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
+        let fan_in: f64 = shape[1..].iter().map(|&extent| extent as f64).product();
+        let bound = 1.0 / fan_in.max(1.0).sqrt();
         let weight = Parameter::uniform(arena, "weight", &shape, bound, numbers)?;
         let after = numbers.skip(weight.len() as u64);
         let bias = Parameter::uniform(arena, "bias", &[filters], bound, after)?;

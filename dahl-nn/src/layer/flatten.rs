@@ -15,7 +15,8 @@ pub struct Flatten {
 impl Flatten {
     /// A layer for samples of this shape.
     pub fn new(shape: &[usize]) -> Self {
-        Self { output: [shape.iter().product()] }
+        // Samples of so many features that their number is none are refused by what has parameters for them, or memory.
+        Self { output: [shape.iter().fold(1, |len: usize, &extent| len.saturating_mul(extent))] }
     }
 }
 

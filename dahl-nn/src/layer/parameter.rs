@@ -26,7 +26,7 @@ impl<'m, T: Real> Parameter<'m, T> {
     /// number of inputs of one output (Kaiming uniform with `a = sqrt(5)`; He et al. 2015, section 2.2).
     ///
     /// # Errors
-    /// If the bound is negative or not finite, or memory cannot be allocated.
+    /// If the bound is negative or not finite, the shape has too many elements, or the memory cannot be had.
     #[track_caller]
     pub fn uniform(
         arena: &'m Arena,
@@ -37,7 +37,13 @@ impl<'m, T: Real> Parameter<'m, T> {
     ) -> dahl::Result<Self> {
         let is_bound = bound >= 0.0 && bound.is_finite();
         setting::require(is_bound, "Parameter: bound", bound, "a finite number from 0")?;
-        let len = shape.iter().product();
+        let len = shape.iter().try_fold(1_usize, |len, &extent| len.checked_mul(extent));
+        let Some(len) = len else {
+            return Err(dahl::Error::invalid_shape(
+                "Parameter",
+                format!("the shape {shape:?} has more elements than there are addresses"),
+            ));
+        };
         let mut value = arena.zeros([len])?;
         ops::uniform(&mut value, -bound, bound, numbers)?;
         Ok(Self { name, shape: shape.to_vec(), value, gradient: arena.zeros([len])? })

@@ -1,5 +1,6 @@
 //! Models: [`Sequential`], its evaluation, and files of its parameters.
 
+mod duplicate;
 mod evaluation;
 mod metric_accumulator;
 mod parameters_file;

@@ -8,6 +8,7 @@ use dahl::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::Sequential;
+use super::duplicate::duplicate_name;
 use crate::error::{Error, Result};
 use crate::setting;
 
@@ -71,6 +72,9 @@ impl<T: Real> Sequential<'_, T> {
             expected,
             found,
         };
+        if let Some(name) = duplicate_name(&bytes) {
+            return Err(mismatch(&name, "one".to_owned(), "two of this name".to_owned()));
+        }
         let mut values = Vec::new();
         let mut names = Vec::new();
         for (name, parameter) in self.parameters() {

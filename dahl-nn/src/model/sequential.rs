@@ -97,7 +97,9 @@ impl<'m, T: Real> Sequential<'m, T> {
     #[track_caller]
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
         let mut settings = Settings::default();
-        settings.require(!input.contains(&0), "Sequential: input", listed(&input), "extents from 1");
+        let len = input.iter().try_fold(1_usize, |len, &extent| len.checked_mul(extent));
+        let expected = "extents from 1, and elements that can be counted";
+        settings.require(len.is_some_and(|len| len > 0), "Sequential: input", listed(&input), expected);
         Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), fused: Vec::new() }
     }
 

@@ -65,5 +65,6 @@ fn data(trace: &Trace) -> io::Result<String> {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace(char::is_control, "\u{fffd}")
 }

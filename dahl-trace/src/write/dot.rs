@@ -47,8 +47,20 @@ fn node(trace: &Trace, index: usize, is_critical: bool, out: &mut impl Write) ->
     writeln!(out, "    t{} [label={} tooltip={}{frame}]", task.number, quoted(&label), quoted(&tooltip))
 }
 
-/// Text quoted for DOT, so that no part of it is read as an escape.
+/// Text as DOT has it, so that no part of it is read as an escape. Control characters, which neither DOT nor the SVG that
+/// is made of it may have, become the pictures that Unicode has of them.
 fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    format!("\"{escaped}\"")
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '\\' => quoted.push_str("\\\\"),
+            '"' => quoted.push_str("\\\""),
+            '\n' => quoted.push_str("\\n"),
+            '\0'..='\x1f' => quoted.push(char::from_u32(0x2400 + letter as u32).expect("a picture of it")),
+            letter if letter.is_control() => quoted.push('\u{fffd}'),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
 }

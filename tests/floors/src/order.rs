@@ -14,7 +14,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 /// The top-level modules of `dahl-core` on each floor. A module uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
-    &["sleep", "footprint"],
+    &["sleep", "footprint", "float_control", "fork"],
     &["memory"],
     &["codelet", "error"],
     &["topology", "check"],

@@ -99,7 +99,7 @@ impl<'s> Worker<'s> {
         let memory = devices(shared).memory(device + 1);
         let number = shared.cpu_workers() + device;
         let info = shared.worker(number);
-        let context = WorkerContext::new(Some(number), info.name.clone(), memory.memory())
+        let context = WorkerContext::new(Some(number), shared.workers(), info.name.clone(), memory.memory())
             .at_node(device + 1, &info.kind);
         Self {
             shared,

@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code, reason = "calls an instruction where it is proved to be there")]
 
+#[cfg(target_arch = "x86_64")]
+use dahl_core::simd::Level;
 use pulp::{Simd, WithSimd};
 
 use crate::cpu::bf16_dot::is_supported;
@@ -83,8 +85,10 @@ impl Multiply<f32> for Bf16Dot {
 /// Runs `work` in vectors, compiled with the instruction for pairs, which the machine has (P1).
 pub(in crate::cpu::direct) fn in_bf16_dot_vectors<W: WithSimd>(_: Bf16Dot, work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = pulp::x86::V4::try_new() {
-        // SAFETY: the machine has the instruction, as the first value proves (P1), and AVX-512, as `simd` does.
+    if const { Level::V4.is_compiled() }
+        && let Some(simd) = pulp::x86::V4::try_new()
+    {
+        // SAFETY: the instruction is there, as the first value proves (P1), and so is AVX-512, as the second does.
         return unsafe { x86_64::with_instruction(simd, work) };
     }
     drop(work);
