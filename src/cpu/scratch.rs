@@ -1,18 +1,18 @@
 //! [`with_scratch`]: temporary buffers that each thread keeps and reuses, so that a kernel allocates nothing in the
-//! steady state.
+//! steady state. They are the runtime's memory: a lack of it fails the task.
 
 use std::cell::RefCell;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
+use dahl_core::codelet::{KernelMemory, Line};
 
-/// A cache line; the buffers are made of lines, so that each begins at a multiple of 64 bytes.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+/// What a thread keeps of a buffer when its kernel ends. Larger ones are given back: kernels over large arrays work in
+/// blocks, or take longer than it takes to have their memory again.
+const KEPT_BYTES: usize = 16 << 20;
 
 thread_local! {
     /// The buffers that are not in use. Nested calls take and return them in the same order each time.
-    static FREE: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
+    static FREE: RefCell<Vec<KernelMemory>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Calls `f` with buffers of the given lengths. Their contents are whatever the last use left.
@@ -23,13 +23,10 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     lengths: [usize; N],
     f: impl FnOnce([&mut [T]; N]) -> R,
 ) -> R {
-    let lines_of = |length: usize| (length * size_of::<T>()).div_ceil(size_of::<Line>());
-    let total = lengths.iter().map(|&length| lines_of(length)).sum();
-    let mut lines = FREE.with_borrow_mut(Vec::pop).unwrap_or_default();
-    if lines.len() < total {
-        lines.resize(total, Line::zeroed());
-    }
-    let mut rest = lines.as_mut_slice();
+    let lines_of = |length: usize| length.saturating_mul(size_of::<T>()).div_ceil(size_of::<Line>());
+    let total = lengths.iter().fold(0, |total: usize, &length| total.saturating_add(lines_of(length)));
+    let mut memory = take();
+    let mut rest = memory.lines(total);
     let buffers = lengths.map(|length| {
         let (buffer, after) = std::mem::take(&mut rest).split_at_mut(lines_of(length));
         rest = after;
@@ -37,8 +34,20 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
         bytemuck::cast_slice_mut(&mut bytes[..length * size_of::<T>()])
     });
     let result = f(buffers);
-    FREE.with_borrow_mut(|free| free.push(lines));
+    give_back(memory, total * size_of::<Line>());
     result
+}
+
+/// A buffer that is not in use.
+fn take() -> KernelMemory {
+    FREE.with_borrow_mut(Vec::pop).unwrap_or_default()
+}
+
+/// Keeps a buffer of which so many bytes were used, unless it is large.
+fn give_back(memory: KernelMemory, bytes: usize) {
+    if bytes <= KEPT_BYTES {
+        FREE.with_borrow_mut(|free| free.push(memory));
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! each sample: `1 / batch` gives the mean over a batch, also when the batch is processed in parts, each with the whole
 //! batch's factor.
 
-use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
+use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2, s};
 use dahl::prelude::*;
 use dahl::simd;
 
@@ -37,11 +37,16 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
     factor: f64,
 ) {
     let (samples, classes) = logits.dim();
-    with_scratch([samples * classes, samples], |[rows, losses]: [&mut [T::Compute]; 2]| {
-        widen(logits, rows);
-        log_softmax_lanes(rows, classes.max(1));
-        for (sample, loss) in losses.iter_mut().enumerate() {
-            *loss = -rows[sample * classes + class_of(labels[sample], sample, classes)];
+    let block = samples_at_a_time(samples, classes);
+    with_scratch([block * classes, samples], |[rows, losses]: [&mut [T::Compute]; 2]| {
+        for (number, losses) in losses.chunks_mut(block).enumerate() {
+            let first = number * block;
+            let rows = &mut rows[..losses.len() * classes];
+            widen(logits.slice(s![first..first + losses.len(), ..]), rows);
+            log_softmax_lanes(rows, classes.max(1));
+            for (i, loss) in losses.iter_mut().enumerate() {
+                *loss = -rows[i * classes + class_of(labels[first + i], first + i, classes)];
+            }
         }
         out[[]] += <T::Compute as Real>::from_f64(factor) * simd::sum(losses);
     });
@@ -70,18 +75,31 @@ pub fn cross_entropy_backward<T: Real, L: Label + Element>(
 ) {
     let (samples, classes) = logits.dim();
     let factor = <T::Compute as Real>::from_f64(factor);
-    with_scratch([samples * classes], |[rows]: [&mut [T::Compute]; 1]| {
-        widen(logits, rows);
-        softmax_lanes(rows, classes.max(1));
-        for (sample, &label) in labels.iter().enumerate() {
-            let class = class_of(label, sample, classes);
-            subtract_target(&mut rows[sample * classes..][..classes], class);
-        }
-        for value in &mut *rows {
-            *value *= factor;
-        }
-        write(out, |out| T::narrow_slice(rows, out));
+    let block = samples_at_a_time(samples, classes);
+    with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
+        write(out, |out| {
+            for first in (0..samples).step_by(block) {
+                let count = block.min(samples - first);
+                let rows = &mut rows[..count * classes];
+                widen(logits.slice(s![first..first + count, ..]), rows);
+                softmax_lanes(rows, classes.max(1));
+                for sample in first..first + count {
+                    let class = class_of(labels[sample], sample, classes);
+                    subtract_target(&mut rows[(sample - first) * classes..][..classes], class);
+                }
+                for value in &mut *rows {
+                    *value *= factor;
+                }
+                T::narrow_slice(rows, &mut out[first * classes..][..count * classes]);
+            }
+        });
     });
+}
+
+/// How many of the samples are in scratch memory at once: so many that their logits stay in a core's cache.
+fn samples_at_a_time(samples: usize, classes: usize) -> usize {
+    const LOGITS: usize = 16 * 1024;
+    (LOGITS / classes.max(1)).clamp(1, samples.max(1))
 }
 
 /// Subtracts 1 from the probability of `class`. Where that is most of it, what is left is the sum of the other

@@ -7,6 +7,7 @@ mod c_kernel;
 mod combination;
 mod declaration;
 mod kernel;
+pub(crate) mod kernel_memory;
 mod numerics;
 mod run;
 mod running;
@@ -21,6 +22,8 @@ pub use declaration::{Codelet, InPlace, Parameter};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
+#[doc(hidden)]
+pub use kernel_memory::KernelMemory;
 pub use numerics::{ErrorClass, Numerics};
 pub use run::Run;
 pub(crate) use run::{gather, scatter};

@@ -329,6 +329,11 @@ impl Packs {
         self.changed.clear();
     }
 
+    /// Where the running task was submitted.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
     /// The copy of an operand. If its memory cannot be had, the kernel is stopped: it unwinds with the [`Shortage`].
     ///
     /// [`Shortage`]: crate::error::Shortage

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::codelet::kernel_memory;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::engine::Shared;
@@ -94,6 +95,7 @@ impl Engine for Executor {
     fn help(&self) -> bool {
         let _standard = FloatControl::standard_meanwhile();
         if let Some((simulation, devices)) = self.simulated() {
+            let _memory = kernel_memory::serve(self.memory());
             let stepped = simulation.step(self, devices);
             self.show_transfers();
             if let Some(trace) = self.trace() {
@@ -102,6 +104,7 @@ impl Engine for Executor {
             return stepped;
         }
         let Ok(mut context) = self.host_context.try_lock() else { return false };
+        let _memory = kernel_memory::serve(self.memory());
         let Some(task) = self.next_task_of_host() else { return false };
         worker::execute(self, &mut context, task);
         context.recycler.flush(self.host());

@@ -12,7 +12,7 @@ use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
 use crate::autotune::{RunTarget, Selection};
 use crate::check::Inspected;
-use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::codelet::{Codelet, Kernel, Operand, Packs, Views, kernel_memory};
 use crate::description::{self as desc, Over};
 use crate::engine::Shared;
 use crate::error::Shortage;
@@ -214,6 +214,7 @@ unsafe fn run(
     arguments: &[u8],
     packs: &mut Packs,
 ) -> Result<(), TaskError> {
+    kernel_memory::begin(packs.location());
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
     caught(|| parallelism.run(kernel, &mut views))?;

@@ -21,6 +21,7 @@ pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use threads::Threads;
 
+use crate::codelet::kernel_memory;
 use crate::engine::{REST, Shared};
 use crate::float_control::FloatControl;
 use crate::sleep::Park;
@@ -35,6 +36,7 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     FloatControl::STANDARD.set();
+    let _memory = kernel_memory::serve(shared.memory());
     let mut context =
         WorkerContext::new(Some(worker), shared.workers(), format!("cpu {worker}"), shared.memory())
             .in_pool()
