@@ -1,0 +1,79 @@
+//! [`KernelMemory`]: temporary memory that kernels take for themselves. It counts as the runtime's, and a lack of it fails
+//! the task.
+#![allow(unsafe_code, reason = "hands out the memory of a buffer, and keeps a pointer to whose it is")]
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::{Location, resume_unwind};
+use std::sync::{Arc, LazyLock};
+use std::{ptr, slice};
+
+use super::views::Line;
+use crate::memory::{Buffer, Holder, MemoryNode};
+
+thread_local! {
+    /// The memory node of the runtime whose tasks this thread runs, or null.
+    ///
+    /// Invariant M: it is null, or borrowed by a [`Serving`] of this thread. Only `serve` and the drop of what it returned write
+    /// it, and the latter restores what was there when the former was called, whose own borrow is longer.
+    static NODE: Cell<*const Arc<MemoryNode>> = const { Cell::new(ptr::null()) };
+    /// The line that submitted the task whose kernel runs on this thread.
+    static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// Of kernels on threads that are no runtime's: those that rayon has lent, and tests of kernels.
+static NO_RUNTIME: LazyLock<Arc<MemoryNode>> = LazyLock::new(|| Arc::new(MemoryNode::new(None)));
+
+/// Kernels on this thread take memory of a node as long as it lives. It is dropped where it was made, and never forgotten.
+pub(crate) struct Serving<'n> {
+    /// What was there before: the host of one runtime may run tasks of another.
+    before: *const Arc<MemoryNode>,
+    node: PhantomData<&'n Arc<MemoryNode>>,
+}
+
+/// Lets kernels on this thread take memory of `node`.
+#[inline]
+pub(crate) fn serve(node: &Arc<MemoryNode>) -> Serving<'_> {
+    Serving { before: NODE.replace(node), node: PhantomData }
+}
+
+impl Drop for Serving<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        NODE.set(self.before);
+    }
+}
+
+/// The node of the kernel that runs on this thread.
+fn node() -> Arc<MemoryNode> {
+    // SAFETY: invariant M: it is null or borrowed.
+    let node = unsafe { NODE.get().as_ref() };
+    Arc::clone(node.unwrap_or(&NO_RUNTIME))
+}
+
+/// The task whose kernel begins was submitted here.
+#[inline]
+pub(crate) fn begin(location: &'static Location<'static>) {
+    LOCATION.set(Some(location));
+}
+
+/// Memory that a kernel needs while it runs. Empty at first; it grows to what is asked for.
+#[derive(Debug, Default)]
+pub struct KernelMemory(Buffer);
+
+impl KernelMemory {
+    /// `count` cache lines, initialised with whatever the last use left.
+    ///
+    /// If the memory cannot be had, within the limit of the runtime or at all, it does not return: the task fails.
+    pub fn lines(&mut self, count: usize) -> &mut [Line] {
+        let node = node();
+        let holder = Holder::new("scratch", LOCATION.get().unwrap_or(Location::caller()));
+        let bytes = count.saturating_mul(size_of::<Line>());
+        match self.0.at_least(&node, bytes, holder) {
+            // SAFETY: the buffer has as many bytes, initialised and aligned to a line, and is borrowed for change as long
+            // as the slice is.
+            Ok(first) => unsafe { slice::from_raw_parts_mut(first.cast(), count) },
+            Err(shortage) => resume_unwind(Box::new(shortage)),
+        }
+    }
+}
