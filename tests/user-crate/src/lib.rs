@@ -107,3 +107,13 @@ fn norm_of_parts_first<T: Real>(x: &[T], out: &mut [T]) {
 pub fn witch<T: Real>(x: T) -> T {
     T::ONE / (T::ONE + x * x)
 }
+
+/// The examples of `#[codelet]` and `#[derive(Argument)]`, which users read in the documentation of `dahl-macros`.
+#[cfg(doctest)]
+mod examples {
+    #[doc = include_str!("../../../dahl-macros/docs/codelet.md")]
+    struct Codelet;
+
+    #[doc = include_str!("../../../dahl-macros/docs/argument.md")]
+    struct Argument;
+}
