@@ -4,29 +4,50 @@
 //! Whole arrays and parts along their first axis are row-major already. Other parts are packed and unpacked.
 
 use dahl_core::{Element, Real, simd};
-use ndarray::{ArrayViewMut, CowArray, Dimension};
+use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
-use super::scratch::with_scratch;
+use super::scratch::{Temporary, with_scratch};
+
+/// The elements of an array in row-major order: in place, or a copy in temporary memory.
+pub(crate) enum RowMajor<'a, T: Element> {
+    InPlace(&'a [T]),
+    Copied(Temporary<T>),
+}
+
+/// The elements of `array` in row-major order.
+pub(crate) fn row_major<'a, T: Element, D: Dimension>(array: &'a ArrayView<'_, T, D>) -> RowMajor<'a, T> {
+    match array.as_slice() {
+        Some(elements) => RowMajor::InPlace(elements),
+        None => RowMajor::Copied(Temporary::collect(array.len(), array.iter().copied())),
+    }
+}
+
+/// The elements that [`row_major`] has found.
+#[inline(always)]
+pub(crate) fn elements<'a, T: Element>(array: &'a RowMajor<'_, T>) -> &'a [T] {
+    match array {
+        RowMajor::InPlace(elements) => elements,
+        RowMajor::Copied(elements) => elements,
+    }
+}
 
 /// Calls `f` with the elements of `out` in row-major order, with their old values, to be overwritten.
 #[inline(always)]
 pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f: impl FnOnce(&mut [T])) {
-    let mut packed =
-        if out.is_standard_layout() { None } else { Some(out.as_standard_layout().into_owned()) };
+    let mut packed = if out.is_standard_layout() {
+        None
+    } else {
+        Some(Temporary::collect(out.len(), out.iter().copied()))
+    };
     let elements = match &mut packed {
-        Some(packed) => packed.as_slice_mut(),
-        None => out.as_slice_mut(),
+        Some(packed) => &mut **packed,
+        None => out.as_slice_mut().expect("an array of standard layout is a slice"),
     };
     // The only call, so that `f` is inlined and compiled for the instruction level of its caller.
-    f(elements.expect("an array of standard layout is a slice"));
+    f(elements);
     if let Some(packed) = packed {
-        out.assign(&packed);
+        out.iter_mut().zip(&*packed).for_each(|(out, element)| *out = *element);
     }
-}
-
-/// The elements of an array that [`as_standard_layout`](ndarray::ArrayRef::as_standard_layout) returned.
-pub(crate) fn elements<'a, T, D: Dimension>(array: &'a CowArray<'_, T, D>) -> &'a [T] {
-    array.as_slice().expect("an array of standard layout is a slice")
 }
 
 /// `shape` as `[before, extent, after]`: the product of the extents before `axis`, its own, and of those after it.

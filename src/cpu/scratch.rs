@@ -2,6 +2,8 @@
 //! steady state. They are the runtime's memory: a lack of it fails the task.
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use dahl_core::codelet::{KernelMemory, Line};
@@ -23,12 +25,11 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     lengths: [usize; N],
     f: impl FnOnce([&mut [T]; N]) -> R,
 ) -> R {
-    let lines_of = |length: usize| length.saturating_mul(size_of::<T>()).div_ceil(size_of::<Line>());
-    let total = lengths.iter().fold(0, |total: usize, &length| total.saturating_add(lines_of(length)));
+    let total = lengths.iter().fold(0, |total: usize, &length| total.saturating_add(lines_of::<T>(length)));
     let mut memory = take();
     let mut rest = memory.lines(total);
     let buffers = lengths.map(|length| {
-        let (buffer, after) = std::mem::take(&mut rest).split_at_mut(lines_of(length));
+        let (buffer, after) = std::mem::take(&mut rest).split_at_mut(lines_of::<T>(length));
         rest = after;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
         bytemuck::cast_slice_mut(&mut bytes[..length * size_of::<T>()])
@@ -36,6 +37,52 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     let result = f(buffers);
     give_back(memory, total * size_of::<Line>());
     result
+}
+
+/// Elements in a temporary buffer that goes back to its thread when it is dropped.
+pub(crate) struct Temporary<T: Pod> {
+    memory: KernelMemory,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Pod> Temporary<T> {
+    /// The elements of an iterator, of which there are `len`.
+    pub(crate) fn collect(len: usize, elements: impl Iterator<Item = T>) -> Self {
+        let mut memory = take();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(memory.lines(lines_of::<T>(len)));
+        let to: &mut [T] = bytemuck::cast_slice_mut(&mut bytes[..len * size_of::<T>()]);
+        let filled = to.iter_mut().zip(elements).map(|(to, element)| *to = element).count();
+        assert_eq!(filled, len, "an iterator of another length");
+        Self { memory, len, element: PhantomData }
+    }
+}
+
+impl<T: Pod> Deref for Temporary<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        let bytes: &[u8] = bytemuck::cast_slice(self.memory.filled(lines_of::<T>(self.len)));
+        bytemuck::cast_slice(&bytes[..self.len * size_of::<T>()])
+    }
+}
+
+impl<T: Pod> DerefMut for Temporary<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(self.memory.lines(lines_of::<T>(self.len)));
+        bytemuck::cast_slice_mut(&mut bytes[..self.len * size_of::<T>()])
+    }
+}
+
+impl<T: Pod> Drop for Temporary<T> {
+    fn drop(&mut self) {
+        give_back(std::mem::take(&mut self.memory), self.len * size_of::<T>());
+    }
+}
+
+/// The lines that `len` elements take.
+fn lines_of<T>(len: usize) -> usize {
+    len.saturating_mul(size_of::<T>()).div_ceil(size_of::<Line>())
 }
 
 /// A buffer that is not in use.

@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, fold_lanes, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, row_major, write};
 
 /// `out = ` the index along `axis` of the largest element: the first of equal ones, and of NaN, which counts as larger
 /// than everything, as in PyTorch.
@@ -23,7 +23,7 @@ use crate::cpu::row_major::{around, elements, fold_lanes, write};
 )]
 pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_maximum(lane) as u32));
 }
 
@@ -43,7 +43,7 @@ pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
 )]
 pub fn arg_min<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_minimum(lane) as u32));
 }
 

@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use crate::cpu::compute::computes_in_itself;
-use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::row_major::{add_sums, around, elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `out = input + bias`, where `bias[i]` is added to everything at index `i` of `axis`: axis 1 for images and for
@@ -25,7 +25,7 @@ use crate::cpu::scratch::with_scratch;
 )]
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
     let [_, extent, after] = around(input.shape(), axis);
-    let (input, bias) = (input.as_standard_layout(), bias.as_standard_layout());
+    let (input, bias) = (row_major(&input), row_major(&bias));
     let (input, bias) = (elements(&input), elements(&bias));
     write(out, |out| {
         if out.is_empty() {
@@ -56,7 +56,7 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
 #[inline(always)]
 fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axis: usize) {
     let [_, extent, after] = around(target.shape(), axis);
-    let bias = bias.as_standard_layout();
+    let bias = row_major(&bias);
     let bias = elements(&bias);
     write(target, |target| {
         if target.is_empty() {
@@ -128,7 +128,7 @@ fn add_widened<T: Real>(target: &mut [T], bias: &[T], after: usize) {
 )]
 pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Compute>, axis: usize) {
     let [before, extent, after] = around(gradient.shape(), axis);
-    let gradient = gradient.as_standard_layout();
+    let gradient = row_major(&gradient);
     let gradient = elements(&gradient);
     write(out, |out| {
         if after == 1 {

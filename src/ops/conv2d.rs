@@ -10,7 +10,7 @@ use dahl::prelude::*;
 use super::geometry::Conv2dGeometry;
 use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward, forward_on_cores};
 use crate::cpu::im2col::{Window, positions};
-use crate::cpu::row_major::{elements, write};
+use crate::cpu::row_major::{elements, row_major, write};
 
 /// The shape of a convolution's output; extents of 0 where the filter does not fit.
 fn output_shape(input: [usize; 4], filters: [usize; 4], geometry: Conv2dGeometry) -> [usize; 4] {
@@ -67,7 +67,7 @@ pub fn conv2d<T: Real>(
     geometry: Conv2dGeometry,
 ) {
     let conv = convolution(input.shape(), filters.shape(), geometry);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let (input, filters) = (row_major(&input), row_major(&filters));
     write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
 }
 
@@ -79,7 +79,7 @@ fn conv2d_on_cores<T: Real>(
     geometry: Conv2dGeometry,
 ) {
     let conv = convolution(input.shape(), filters.shape(), geometry);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let (input, filters) = (row_major(&input), row_major(&filters));
     write(out, |out| forward_on_cores(&conv, elements(&input), elements(&filters), out));
 }
 
@@ -118,7 +118,7 @@ pub fn conv2d_backward_input<T: Real>(
     geometry: Conv2dGeometry,
 ) {
     let conv = convolution(out.shape(), filters.shape(), geometry);
-    let (gradient, filters) = (gradient.as_standard_layout(), filters.as_standard_layout());
+    let (gradient, filters) = (row_major(&gradient), row_major(&filters));
     write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
 }
 
@@ -155,7 +155,7 @@ pub fn conv2d_backward_filters<T: Real>(
     geometry: Conv2dGeometry,
 ) {
     let conv = convolution(input.shape(), out.shape(), geometry);
-    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
 }
 

@@ -16,7 +16,7 @@ use crate::cpu::conv2d_relu::{
     Pooled, forward_relu, forward_relu_on_cores, forward_relu_pool, forward_relu_pool_on_cores,
 };
 use crate::cpu::im2col::{Window, positions};
-use crate::cpu::row_major::{elements, write};
+use crate::cpu::row_major::{elements, row_major, write};
 
 /// The shape of the sums; extents of 0 where the filter does not fit.
 fn output_shape(input: [usize; 4], filters: [usize; 4], padding: [usize; 2]) -> [usize; 4] {
@@ -68,8 +68,8 @@ pub fn conv2d_relu<T: Real>(
     padding: [usize; 2],
 ) {
     let conv = convolution(input.shape(), filters.shape(), padding);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
-    let bias = bias.as_standard_layout();
+    let (input, filters) = (row_major(&input), row_major(&filters));
+    let bias = row_major(&bias);
     write(out, |out| forward_relu(&conv, elements(&input), elements(&filters), elements(&bias), out));
 }
 
@@ -82,8 +82,8 @@ fn conv2d_relu_on_cores<T: Real>(
     padding: [usize; 2],
 ) {
     let conv = convolution(input.shape(), filters.shape(), padding);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
-    let bias = bias.as_standard_layout();
+    let (input, filters) = (row_major(&input), row_major(&filters));
+    let bias = row_major(&bias);
     write(out, |out| {
         forward_relu_on_cores(&conv, elements(&input), elements(&filters), elements(&bias), out)
     });
@@ -119,8 +119,8 @@ pub fn conv2d_relu_max_pool2d<T: Real>(
 ) {
     let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), filters.shape(), padding);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
-    let bias = bias.as_standard_layout();
+    let (input, filters) = (row_major(&input), row_major(&filters));
+    let bias = row_major(&bias);
     write(out, |out| {
         write(index, |index| {
             let pooling = Pooled { size, out, index };
@@ -140,8 +140,8 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
 ) {
     let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), filters.shape(), padding);
-    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
-    let bias = bias.as_standard_layout();
+    let (input, filters) = (row_major(&input), row_major(&filters));
+    let bias = row_major(&bias);
     write(out, |out| {
         write(index, |index| {
             let pooling = Pooled { size, out, index };
@@ -175,8 +175,8 @@ pub fn conv2d_relu_backward<T: Real>(
     padding: [usize; 2],
 ) {
     let conv = convolution(input.shape(), by_filters.shape(), padding);
-    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
-    let output = output.as_standard_layout();
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
+    let output = row_major(&output);
     let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows: None };
     write(by_filters, |by_filters| {
         write(by_bias, |by_bias| by_parameters(&conv, elements(&input), passed, [by_filters, by_bias]));
@@ -211,8 +211,8 @@ pub fn bias_relu_max_pool2d_backward<T: Real>(
 ) {
     let planes = [out.shape(), gradient.shape()].map(|shape| [shape[2], shape[3]]);
     let size = [0, 1].map(|axis| planes[0][axis] / planes[1][axis].max(1));
-    let (gradient, output) = (gradient.as_standard_layout(), output.as_standard_layout());
-    let index = index.as_standard_layout();
+    let (gradient, output) = (row_major(&gradient), row_major(&output));
+    let index = row_major(&index);
     let windows = Some(Windows { size, index: elements(&index) });
     let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows };
     write(out, |out| write(by_bias, |by_bias| by_sums(planes, passed, out, by_bias)));
@@ -247,8 +247,8 @@ pub fn conv2d_relu_max_pool2d_backward<T: Real>(
 ) {
     let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), by_filters.shape(), padding);
-    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
-    let (output, index) = (output.as_standard_layout(), index.as_standard_layout());
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
+    let (output, index) = (row_major(&output), row_major(&index));
     let windows = Some(Windows { size, index: elements(&index) });
     let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows };
     write(by_filters, |by_filters| {

@@ -12,7 +12,7 @@ use dahl::simd;
 use super::arg_extreme::first_maximum;
 use super::label::{Label, class_of};
 use super::softmax::{log_softmax_lanes, softmax_lanes};
-use crate::cpu::row_major::{elements, write};
+use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// Adds to `out` the cross-entropy of all samples, `factor * sum of (ln(sum of exp(logits[i, j])) - logits[i, labels[i]])`.
@@ -140,7 +140,7 @@ pub fn count_correct<T: Real, L: Label + Element>(
     mut out: ArrayViewMut0<u32>,
 ) {
     let classes = logits.ncols();
-    let logits = logits.as_standard_layout();
+    let logits = row_major(&logits);
     let rows = (0..labels.len()).map(|sample| &elements(&logits)[sample * classes..][..classes]);
     for (sample, (row, &label)) in rows.zip(&labels).enumerate() {
         let predicted = first_maximum(row);

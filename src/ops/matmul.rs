@@ -8,6 +8,7 @@ use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use dahl::prelude::*;
 
 use crate::cpu::gemm::{Cores, product, product_on};
+use crate::cpu::row_major::{elements, row_major};
 
 /// Which factors of a product are transposed first.
 ///
@@ -334,15 +335,12 @@ pub fn matvec_transposed_init<'m, T: Real>(
     error = rounded
 )]
 pub fn outer<T: Real>(column: ArrayView1<T>, row: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
-    let row = row.as_standard_layout();
+    let row = row_major(&row);
+    let row = elements(&row);
     for (&factor, mut out) in column.iter().zip(out.rows_mut()) {
-        match (out.as_slice_mut(), row.as_slice()) {
-            (Some(out), Some(row)) => {
-                for (out, &value) in out.iter_mut().zip(row) {
-                    *out = factor * value;
-                }
-            }
-            _ => out.zip_mut_with(&row, |out, &value| *out = factor * value),
+        match out.as_slice_mut() {
+            Some(out) => out.iter_mut().zip(row).for_each(|(out, &value)| *out = factor * value),
+            None => out.iter_mut().zip(row).for_each(|(out, &value)| *out = factor * value),
         }
     }
 }

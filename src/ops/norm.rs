@@ -7,7 +7,7 @@ use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, row_major, write};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::sum_of::{magnitude_of, norm_of, sum_of};
 
@@ -42,7 +42,7 @@ pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
 )]
 pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| fold_lanes(elements(&input), extents, out, |lane| T::narrow(norm_of(lane))));
 }
 
@@ -77,7 +77,7 @@ pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
 )]
 pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
         fold_lanes(elements(&input), extents, sums, |lane| sum_of(lane, |value| value.abs()));
         write(out, |out| out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum));
@@ -122,7 +122,7 @@ pub fn norm_axis_backward<T: Real>(
     axis: usize,
 ) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let mut gradients = gradient.iter();
     write(out, |out| {
         map_lanes(elements(&input), extents, out, |lanes| {

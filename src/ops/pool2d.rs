@@ -8,7 +8,7 @@ use dahl::prelude::*;
 use super::conv2d::fits;
 use super::geometry::Pool2dGeometry;
 use crate::cpu::im2col::{ColumnTap, Window, for_each_strided, positions};
-use crate::cpu::row_major::{elements, write};
+use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// The shape of a pooled batch of images; extents of 0 where the window does not fit.
@@ -62,7 +62,7 @@ pub fn max_pool2d<T: Real>(
     geometry: Pool2dGeometry,
 ) {
     let window = window(input.shape(), geometry);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| write(index, |index| max_pool_planes(&window, input, out, index)));
 }
@@ -127,7 +127,7 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
 )]
 pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u32>, out: ArrayViewMut4<T>) {
     let (pixels, positions) = (out.shape()[2] * out.shape()[3], gradient.shape()[2] * gradient.shape()[3]);
-    let (gradient, index) = (gradient.as_standard_layout(), index.as_standard_layout());
+    let (gradient, index) = (row_major(&gradient), row_major(&index));
     let (gradient, index) = (elements(&gradient), elements(&index));
     write(out, |out| {
         out.fill(T::ZERO);
@@ -164,7 +164,7 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
 )]
 pub fn avg_pool2d<T: Real>(input: ArrayView4<T>, out: ArrayViewMut4<T>, geometry: Pool2dGeometry) {
     let window = window(input.shape(), geometry);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| avg_pool_planes(&window, input, out));
 }
@@ -232,7 +232,7 @@ pub fn avg_pool2d_backward<T: Real>(
     geometry: Pool2dGeometry,
 ) {
     let window = window(out.shape(), geometry);
-    let gradient = gradient.as_standard_layout();
+    let gradient = row_major(&gradient);
     let gradient = elements(&gradient);
     write(out, |out| avg_pool_planes_backward(&window, gradient, out));
 }

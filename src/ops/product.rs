@@ -7,7 +7,7 @@ use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, row_major, write};
 use crate::cpu::scaled;
 
 /// `out = ` the product of all elements; 1 if there are none.
@@ -41,7 +41,7 @@ pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
 )]
 pub fn product_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| {
         fold_lanes(elements(&input), extents, out, |lane| {
             T::narrow(scaled::product(lane.iter().map(|value| value.widen())).value())
@@ -88,7 +88,7 @@ pub fn product_axis_backward<T: Real>(
     axis: usize,
 ) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let mut gradients = gradient.iter();
     write(out, |out| {
         map_lanes(elements(&input), extents, out, |lanes| {

@@ -8,7 +8,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::row_major::{add_sums, around, elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::sum_of::mean_of;
 
@@ -99,7 +99,7 @@ pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
 )]
 pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| add_sums(elements(&input), extents, out));
 }
 
@@ -118,7 +118,7 @@ pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, a
 )]
 pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let count = <T::Compute as Real>::from_f64(extents[1] as f64);
     with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
         sums.fill(T::Compute::ZERO);
@@ -191,7 +191,7 @@ fn fold_axis<T: Element>(
     combine_all: impl Fn(&[T]) -> T,
 ) {
     let [_, extent, after] = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let input = elements(&input);
     if input.is_empty() {
         return;

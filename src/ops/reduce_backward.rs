@@ -8,7 +8,7 @@ use dahl::prelude::*;
 
 use super::arg_extreme::{first_maximum, first_minimum};
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, fold_lanes, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// The gradient of [`sum`](super::sum()) by its input: `out = gradient` everywhere.
@@ -68,7 +68,7 @@ pub fn mean_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T
 #[inline(always)]
 fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis: usize, f: impl Fn(T) -> T) {
     let [_, extent, after] = around(out.shape(), axis);
-    let gradient = gradient.as_standard_layout();
+    let gradient = row_major(&gradient);
     let gradient = elements(&gradient);
     write(out, |out| {
         if out.is_empty() {
@@ -185,7 +185,7 @@ fn put_along<T: Real>(
     place: impl Fn(&[T]) -> usize,
 ) {
     let extents @ [before, extent, after] = around(input.shape(), axis);
-    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
     write(out, |out| {
         out.fill(T::ZERO);
         if out.is_empty() {

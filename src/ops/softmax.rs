@@ -7,7 +7,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{around, elements, map_lanes, write};
+use crate::cpu::row_major::{around, elements, map_lanes, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `out[i] = exp(input[i]) / sum of exp(input[j])`, along `axis`.
@@ -25,7 +25,7 @@ use crate::cpu::scratch::with_scratch;
 )]
 pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| map_lanes(input, extents, out, |lanes| softmax_lanes(lanes, extents[1])));
 }
@@ -45,7 +45,7 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
 )]
 pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| map_lanes(input, extents, out, |lanes| log_softmax_lanes(lanes, extents[1])));
 }

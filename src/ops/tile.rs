@@ -3,7 +3,7 @@
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;
 
-use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::row_major::{add_sums, around, elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `shape` with `repeats` times its extent at `axis`.
@@ -59,7 +59,7 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
 )]
 pub fn tile_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
     let [before, extent, after] = around(out.shape(), axis);
-    let gradient = gradient.as_standard_layout();
+    let gradient = row_major(&gradient);
     with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
         sums.fill(T::Compute::ZERO);
         add_sums(elements(&gradient), [before, repeats, extent * after], sums);

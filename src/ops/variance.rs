@@ -9,7 +9,7 @@ use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, row_major, write};
 use crate::cpu::sum_of::{variance_gradient, variance_of};
 
 /// `out = sum of (input[i] - mean)^2 / (input.len() - correction)`.
@@ -45,7 +45,7 @@ pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usi
 )]
 pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, correction: usize) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     write(out, |out| {
         fold_lanes(elements(&input), extents, out, |lane| T::narrow(variance_of(lane, correction)));
     });
@@ -92,7 +92,7 @@ pub fn variance_axis_backward<T: Real>(
     correction: usize,
 ) {
     let extents = around(input.shape(), axis);
-    let input = input.as_standard_layout();
+    let input = row_major(&input);
     let mut gradients = gradient.iter();
     write(out, |out| {
         map_lanes(elements(&input), extents, out, |lanes| {

@@ -62,6 +62,16 @@ pub(crate) fn begin(location: &'static Location<'static>) {
 pub struct KernelMemory(Buffer);
 
 impl KernelMemory {
+    /// The first `count` lines of those that [`lines`](Self::lines) gave last.
+    ///
+    /// # Panics
+    /// If it gave fewer.
+    pub fn filled(&self, count: usize) -> &[Line] {
+        assert!(count * size_of::<Line>() <= self.0.bytes(), "the memory has fewer lines");
+        // SAFETY: the buffer has as many bytes, initialised and aligned to a line, and is borrowed as long as the slice is.
+        unsafe { slice::from_raw_parts(self.0.pointer().cast(), count) }
+    }
+
     /// `count` cache lines, initialised with whatever the last use left.
     ///
     /// If the memory cannot be had, within the limit of the runtime or at all, it does not return: the task fails.

@@ -31,6 +31,11 @@ impl Buffer {
         Ok(self.0.insert(Kept { block, node: Arc::clone(node) }).block.pointer())
     }
 
+    /// How many bytes there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |kept| kept.block.bytes())
+    }
+
     /// The first byte; dangling if it is empty.
     pub(crate) fn pointer(&self) -> *mut u8 {
         let dangling = std::ptr::without_provenance_mut(super::ALIGN_BYTES);
