@@ -1,17 +1,27 @@
-//! What kernels in CUDA see of dahl: the headers that they include, and the translation of maps.
+//! What kernels in CUDA see of dahl: the headers that they include, and the translation of maps. And what the runtime sees
+//! of them: their device code.
 //!
 //! [`HEADER`] is `dahl.cuh`, which every kernel includes; [`ON_CPU`] is what it includes in place of CUDA where a kernel
 //! is compiled for a CPU. With the feature `translate`, the module `map` turns the body of a map, the small language that
 //! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, the module `nvrtc` compiles it and the kernels of `.cu` files;
-//! with the feature `texts`, the module `texts` packs the files of such kernels, so that a crate embeds them.
+//! with the feature `texts`, the module `texts` packs the files of such kernels, so that a crate embeds them. [`CudaImage`] is
+//! what becomes of a kernel by any of these ways. With the feature `calls`, the module `call` says what kernels tell cuBLAS
+//! and cuDNN.
 //! The macro and `dahl-build` both call the translation, so that they write the same text.
 
+#[cfg(feature = "calls")]
+pub mod call;
+mod image;
 #[cfg(feature = "translate")]
 pub mod map;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
+mod program;
 #[cfg(feature = "texts")]
 pub mod texts;
+
+pub use image::CudaImage;
+pub use program::{CudaProgram, CudaTexts};
 
 /// `dahl.cuh`: element types, views and how threads divide the work.
 pub const HEADER: &str = include_str!("../include/dahl.cuh");

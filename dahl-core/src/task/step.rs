@@ -73,7 +73,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     }
 
     /// Releases a task's dependencies early, in stream order: its work is in a device's streams and may not have run yet. Its
-    /// accesses are finished, and what comes after waits for its events (`cuda/README.md`, D2). The record stays the task's
+    /// accesses are finished, and what comes after waits for its events (`dahl-driver/README.md`, D2). The record stays the task's
     /// until [`end`](Self::end); its arrays may go.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),

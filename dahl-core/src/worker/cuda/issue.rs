@@ -8,7 +8,9 @@ use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::autotune::{RunTarget, Selection};
 use crate::codelet::{CUDA, Codelet, Kernel};
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, Pinned, Unloaded};
+use crate::cuda::{
+    CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, LaunchConfig, Pinned, Unloaded,
+};
 use crate::description::Step as Part;
 use crate::graph::Submitted;
 use crate::perf;
@@ -20,7 +22,7 @@ const MEASURED: u64 = 4;
 /// What a task is launched with.
 struct Launch {
     parameters: Parameters,
-    launches: Vec<(Function, CudaLaunch)>,
+    launches: Vec<(Function, LaunchConfig)>,
     /// Of a kernel that takes a `Task`: where it says that it failed.
     verdict: Option<Pinned>,
 }
@@ -177,7 +179,8 @@ impl Worker<'_> {
             parameters.push_argument(bytes);
             rest = others;
         }
-        let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
+        let launches =
+            launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, config(&launch))));
         let launches = launches.collect::<Result<Vec<_>, TaskError>>()?;
         let mut verdict = None;
         if instance.kernel.takes_scratch {
@@ -225,7 +228,7 @@ impl Worker<'_> {
     fn give(
         &self,
         parameters: &Parameters,
-        launches: &[(Function, CudaLaunch)],
+        launches: &[(Function, LaunchConfig)],
         may_wait: bool,
     ) -> Result<Event, CudaError> {
         if !may_wait {
@@ -233,16 +236,22 @@ impl Worker<'_> {
         }
         // Nobody knows yet where the batch begins.
         let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
-        for (function, launch) in launches {
+        for &(function, config) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with an event behind this launch before anybody else is let
             // at it: the task holds its accesses until they are released early, which comes after (D2). The word of the verdict goes
             // back when an event behind this launch has passed, or never (D4).
-            unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
+            unsafe { self.device.launch(function, config, parameters.all(), may_wait) }?;
         }
         begin.map_or_else(|| self.device.compute_event(), Ok)
     }
+}
+
+/// A launch as the driver takes it.
+fn config(launch: &CudaLaunch) -> LaunchConfig {
+    let CudaLaunch { grid, block, shared_bytes, .. } = *launch;
+    LaunchConfig { grid, block, shared_bytes }
 }
 
 /// The name of what is launched: the codelet's kernel in CUDA, or a step of a reduction.
