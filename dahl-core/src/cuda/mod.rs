@@ -28,9 +28,12 @@ pub(crate) use call::CudaEntry;
 pub(crate) use call::Lender;
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use dahl_cuda::call::{Convolution, Gemm};
+#[doc(inline)]
 pub use dahl_cuda::call::{CudaArray, CudaArrayMut, CudaCallError, CudaLibrary};
+#[doc(inline)]
 pub use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
 #[cfg(feature = "cuda")]
+#[doc(inline)]
 pub use dahl_driver::no_compiler;
 #[cfg(feature = "cuda")]
 pub(crate) use dahl_driver::{
