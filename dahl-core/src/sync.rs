@@ -5,8 +5,8 @@
 //! determines the schedule of a whole program (`tests/fuzz`). `tests/loom` compiles single files with loom's in this
 //! module's place.
 //!
-//! Not here: counters, and cells written once, on whose order nothing depends (`perf`), statics (`simd`), and
-//! crossbeam's queues, which never wait.
+//! Not here: CUDA devices (`dahl-driver`), which follow no schedule and are left out under the fuzzer; counters, and cells
+//! written once, on whose order nothing depends (`perf`), statics (`simd`), and crossbeam's queues, which never wait.
 
 #[cfg(dahl_fuzz)]
 mod parker;

@@ -4,14 +4,22 @@
 //! for a CPU. With the feature `translate`, the module `map` translates the body of a map, in the language subset that
 //! `#[codelet]` accepts, to CUDA. With the feature `nvrtc`, the module `nvrtc` compiles the result and the kernels of
 //! `.cu` files. With the feature `texts`, the module `texts` compresses the files of such kernels, so that a crate
-//! embeds them. The macro and `dahl-build` both call the translation, so that they generate the same text.
+//! embeds them. [`CudaImage`] is the device code of a kernel, however it was compiled. With the feature `calls`, the
+//! module `call` describes calls of cuBLAS and cuDNN. The macro and `dahl-build` both call the translation, so that they generate the same text.
 
+#[cfg(feature = "calls")]
+pub mod call;
+mod image;
 #[cfg(feature = "translate")]
 pub mod map;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
+mod program;
 #[cfg(feature = "texts")]
 pub mod texts;
+
+pub use image::CudaImage;
+pub use program::{CudaProgram, CudaTexts};
 
 /// `dahl.cuh`: element types, views and how threads divide the work.
 pub const HEADER: &str = include_str!("../include/dahl.cuh");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the workspace whose code users run.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "src",
     "dahl-element/src",
     "dahl-core/src",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 10] = [
     "dahl-cli/src",
     "dahl-build/src",
     "dahl-cuda/src",
+    "dahl-driver/src",
     "dahl-macros/src",
     "dahl-trace/src",
 ];

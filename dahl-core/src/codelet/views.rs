@@ -299,6 +299,39 @@ impl Operand {
         unsafe { copy_rows(self, packed, Direction::Unpack) };
     }
 
+    /// Copies the bytes from `start` on, of the elements in row-major order, to `packed`.
+    ///
+    /// # Safety
+    /// The elements may be read. They are as many bytes as `packed`, or are contiguous and have as many from `start` on.
+    pub(crate) unsafe fn pack_bytes(&self, start: usize, packed: &mut [u8]) {
+        if self.layout.is_contiguous() {
+            // SAFETY: the caller's; a reference is to memory that nobody else uses, so they do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(self.byte(start), packed.as_mut_ptr(), packed.len()) };
+        } else {
+            // SAFETY: the caller's: `start` is 0, and `packed` has room for all; for overlaps as above.
+            unsafe { self.pack_into(packed.as_mut_ptr()) };
+        }
+    }
+
+    /// Copies `packed` to the bytes from `start` on, of the elements in row-major order.
+    ///
+    /// # Safety
+    /// The elements may be written. They are as many bytes as `packed`, or are contiguous and have as many from `start` on.
+    pub(crate) unsafe fn unpack_bytes(&self, start: usize, packed: &[u8]) {
+        if self.layout.is_contiguous() {
+            // SAFETY: the caller's; a reference is to memory that nobody else writes, so they do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(packed.as_ptr(), self.byte(start), packed.len()) };
+        } else {
+            // SAFETY: the caller's: `start` is 0, and `packed` has all, which is only read; for overlaps as above.
+            unsafe { self.unpack_from(packed.as_ptr().cast_mut()) };
+        }
+    }
+
+    /// Where byte `start` of contiguous elements is.
+    fn byte(&self, start: usize) -> *mut u8 {
+        self.pointer.wrapping_add(self.layout.offset * self.element.size_bytes + start)
+    }
+
     /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.
     fn for_each_row(&self, mut f: impl FnMut(usize, usize)) {
         let extents = self.layout.extents();

@@ -1,10 +1,12 @@
 //! The settings of CUDA devices.
 
+use std::sync::Arc;
+
 use super::RuntimeBuilder;
 use super::environment::from_environment;
 use super::variables;
 use crate::clock::Clock;
-use crate::cuda::{CudaDevice, DeviceSearch};
+use crate::cuda::{CudaDevice, DeviceSearch, Now};
 use crate::device::CudaSetting;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -61,7 +63,9 @@ pub(super) fn cuda_devices(
     let switch = |number: u64| (number <= 1).then_some(number == 1);
     let tf32 = from_environment(TF32, tf32, false, switch)?;
     let graphs = from_environment(GRAPHS, graphs, false, switch)?;
-    let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
+    let clock = clock.clone();
+    let now_ns: Now = Arc::new(move || clock.now_ns());
+    let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), &now_ns) {
         DeviceSearch::Devices(devices) => (devices, String::new()),
         DeviceSearch::None(reason) => (Vec::new(), format!(": {reason}")),
     };
@@ -69,7 +73,7 @@ pub(super) fn cuda_devices(
         let expected = format!("at most {}, which is how many CUDA devices there are{reason}", devices.len());
         return Err(Error::new(ErrorKind::Config { setting, value: wanted.to_string(), expected }));
     }
-    let setting = |device: std::sync::Arc<CudaDevice>| {
+    let setting = |device: Arc<CudaDevice>| {
         device.allow_tf32(tf32);
         device.batch_launches(graphs);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);

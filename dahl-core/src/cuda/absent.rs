@@ -1,16 +1,12 @@
 //! Types without values, in the place of devices where the feature `cuda` is off.
-#![allow(unsafe_code, reason = "has the methods of the types that it stands for")]
 
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
-use super::call::CudaLibrary;
-use super::graph_counts::GraphCounts;
-use super::kernel::CudaInstance;
-use crate::clock::Clock;
-use crate::codelet::Operand;
-use crate::machine::Transfer;
+use dahl_cuda::CudaImage;
+use dahl_cuda::call::CudaLibrary;
+
 use crate::memory::Reservation;
 
 /// No device.
@@ -37,6 +33,19 @@ pub(crate) struct Event(Infallible);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CudaError(Infallible);
 
+/// What time it is, in nanoseconds.
+pub(crate) type Now = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// What graphs have come to.
+pub(crate) struct GraphCounts {
+    pub(crate) instantiated: u64,
+    pub(crate) refused: u64,
+    pub(crate) replayed: u64,
+    pub(crate) kernels: u64,
+    pub(crate) updated: u64,
+    pub(crate) kept: u64,
+}
+
 /// What was found when devices were looked for.
 #[derive(Debug)]
 pub(crate) enum DeviceSearch {
@@ -52,7 +61,7 @@ pub fn no_compiler() -> Option<String> {
 }
 
 impl CudaDevice {
-    pub(crate) fn find(_: usize, _: &Clock) -> DeviceSearch {
+    pub(crate) fn find(_: usize, _: &Now) -> DeviceSearch {
         DeviceSearch::None("dahl was built without its feature `cuda`".to_owned())
     }
 
@@ -68,7 +77,7 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn may_load(&self, _: CudaInstance) -> bool {
+    pub(crate) fn may_load(&self, _: &'static CudaImage, _: impl Iterator<Item = String>) -> bool {
         match self.0 {}
     }
 
@@ -92,11 +101,15 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn allocate(self: &Arc<Self>, _: Reservation) -> Result<Allocation, CudaError> {
+    pub(crate) fn allocate(self: &Arc<Self>, _: usize, _: Reservation) -> Result<Allocation, CudaError> {
         match self.0 {}
     }
 
-    pub(crate) fn allocate_for_copy(self: &Arc<Self>, _: Reservation) -> Result<Allocation, CudaError> {
+    pub(crate) fn allocate_for_copy(
+        self: &Arc<Self>,
+        _: usize,
+        _: Reservation,
+    ) -> Result<Allocation, CudaError> {
         match self.0 {}
     }
 
@@ -104,11 +117,7 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn transfer(&self, _: Transfer, _: Moved) {
-        match self.0 {}
-    }
-
-    pub(crate) fn ended_transfers(&self, _: impl FnMut(Transfer, u64, u64)) {
+    pub(crate) fn moved_ns(&self, _: &Moved) -> Result<Option<(u64, u64)>, CudaError> {
         match self.0 {}
     }
 }
@@ -130,7 +139,12 @@ impl Allocation {
         match self.0 {}
     }
 
-    pub(crate) unsafe fn upload(&mut self, _: &Operand) -> Result<Moved, CudaError> {
+    pub(crate) fn upload(
+        &mut self,
+        _: usize,
+        _: bool,
+        _: impl FnMut(usize, &mut [u8]),
+    ) -> Result<Moved, CudaError> {
         match self.0 {}
     }
 
@@ -160,7 +174,7 @@ impl HostFetch {
         match self.0 {}
     }
 
-    pub(crate) unsafe fn copy_to(&self, _: &Operand) {
+    pub(crate) fn read(&self, _: impl FnMut(usize, &[u8])) -> Result<(), CudaError> {
         match self.0 {}
     }
 }

@@ -1,11 +1,10 @@
 //! The kernels of a reduction's own tasks: one combines partial results, one puts the last of them into the array.
 
+use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
 use half::{bf16, f16};
 
 use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
-use super::image::CudaImage;
 use super::kernel::{CudaInstance, CudaKernel, CudaPass};
-use super::program::{CudaProgram, CudaTexts};
 use super::step::CudaStep;
 use crate::access::Reduction;
 use crate::element::ElementType;

@@ -4,8 +4,9 @@
 //! The build script of a crate compiles `kernels/*.cu` and writes one constant for each `DAHL_KERNEL(..)` in them.
 //! [`include_kernels!`](crate::include_kernels) includes these constants, and `cuda = kernels::CONV2D` names one.
 
+use dahl_cuda::CudaImage;
+
 use super::element::{CudaArgument, CudaTypeParameter, CudaView};
-use super::image::CudaImage;
 use super::mismatch::{self, Declared};
 use super::step::CudaStep;
 use crate::codelet::sentence::equal;

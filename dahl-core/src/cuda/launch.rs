@@ -73,8 +73,13 @@ impl CudaInstance {
         Ok(CudaLaunches { scratch_bytes: evaluate("scratch", kernel.scratch_bytes)?, launches })
     }
 
+    /// The entry points of all passes.
+    pub(crate) fn entries(self) -> impl Iterator<Item = String> {
+        self.kernel.passes.iter().map(move |pass| self.entry(pass.function))
+    }
+
     /// The entry point of a pass: `sum_axis_f32`.
-    pub(super) fn entry(&self, function: &str) -> String {
+    fn entry(&self, function: &str) -> String {
         self.types.iter().fold(function.to_owned(), |entry, element| entry + "_" + element.name)
     }
 }

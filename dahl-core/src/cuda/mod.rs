@@ -1,50 +1,56 @@
 //! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: their parameters, their launches, and the image of
-//! device code that contains them. `call` is the interface of kernels that call libraries. Behind the feature `cuda`,
-//! `driver` has the devices that run all of these, and `libraries` the libraries.
+//! device code that contains them. `call` is the interface of kernels that call libraries. Behind the feature `cuda`, the
+//! crate `dahl-driver` has the devices that run all of these, and the libraries; else `absent` is in its place.
 //!
 //! [`CudaKernel`]s come from the tables that `dahl-build` writes and from the declarations of maps, and go to
-//! [`Codelet::cuda`](crate::Codelet::cuda). Not here: tasks on a device (`worker::cuda`).
+//! [`Codelet::cuda`](crate::Codelet::cuda). Not here: device code itself, and what libraries are told (`dahl-cuda`); tasks on a
+//! device (`worker::cuda`).
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
 mod call;
-#[cfg(feature = "cuda")]
-mod driver;
 mod element;
 mod fold;
-mod graph_counts;
-mod image;
 mod kernel;
 mod launch;
-#[cfg(feature = "cuda")]
-mod libraries;
 mod mismatch;
-mod program;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
 pub use absent::no_compiler;
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{Allocation, CudaDevice, CudaError, DeviceSearch, Event, HostFetch, Moved};
-pub(crate) use call::CudaEntry;
-#[cfg(feature = "cuda")]
-pub(crate) use call::{Convolution, Gemm, Lender};
-pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
-#[cfg(feature = "cuda")]
-pub use driver::no_compiler;
-#[cfg(feature = "cuda")]
-pub(crate) use driver::{
-    Allocation, CudaDevice, CudaError, DeviceSearch, Event, Function, HostFetch, KernelParameters, Moved,
-    Names, Pinned, Unloaded,
+pub(crate) use absent::{
+    Allocation, CudaDevice, CudaError, DeviceSearch, Event, GraphCounts, HostFetch, Moved, Now,
 };
+pub use call::CudaCall;
+pub(crate) use call::CudaEntry;
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+pub(crate) use call::Lender;
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+pub(crate) use dahl_cuda::call::{Convolution, Gemm};
+#[doc(inline)]
+pub use dahl_cuda::call::{CudaArray, CudaArrayMut, CudaCallError, CudaLibrary};
+#[doc(inline)]
+pub use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
+#[cfg(feature = "cuda")]
+#[doc(inline)]
+pub use dahl_driver::no_compiler;
+#[cfg(feature = "cuda")]
+pub(crate) use dahl_driver::{
+    CudaDevice, CudaError, DeviceSearch, Event, GraphCounts, HostFetch, Moved, Now,
+};
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+pub(crate) use dahl_driver::{Cudnn, Function, KernelParameters, LaunchConfig, Names, Pinned, Unloaded};
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
-pub(crate) use graph_counts::GraphCounts;
-pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};
-#[cfg(feature = "cuda")]
-pub(crate) use libraries::{Cublas, Cudnn};
 pub use mismatch::Declared;
-pub use program::{CudaProgram, CudaTexts};
 pub use step::CudaStep;
+
+/// Memory of a device, which counts as reserved until it is free.
+#[cfg(feature = "cuda")]
+pub(crate) type Allocation = dahl_driver::Allocation<crate::memory::Reservation>;
+/// cuBLAS on one device; its workspace counts as reserved.
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+pub(crate) type Cublas = dahl_driver::Cublas<crate::memory::Reservation>;

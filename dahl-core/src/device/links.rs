@@ -128,7 +128,7 @@ impl Devices {
         match self.memories[device].cuda() {
             Some(cuda) => {
                 let is_there = |call: &Kernel| call.library().is_none_or(|library| cuda.has_library(library));
-                codelet.cuda.is_some_and(|instance| cuda.may_load(instance))
+                codelet.cuda.is_some_and(|instance| self.memories[device].may_load(instance))
                     || codelet.cuda_calls.iter().any(is_there)
             }
             None => self.machine.devices[device].speed.has(codelet.name),
@@ -137,7 +137,7 @@ impl Devices {
 
     /// Whether device `device` is a CUDA device that is not lost, and has loaded the kernel or may load it.
     pub(crate) fn may_load(&self, device: usize, instance: CudaInstance) -> bool {
-        !self.is_lost(device) && self.memories[device].cuda().is_some_and(|cuda| cuda.may_load(instance))
+        !self.is_lost(device) && self.memories[device].may_load(instance)
     }
 
     /// Marks a device as lost with everything in its memory. The caller holds no lock. False if it was lost already.
@@ -195,15 +195,13 @@ impl Devices {
     /// Records that a transfer of a real device has begun.
     pub(crate) fn begin(&self, transfer: Transfer, moved: Moved) {
         let node = if transfer.to == 0 { transfer.from } else { transfer.to };
-        if let Some(cuda) = self.cuda(node) {
-            cuda.transfer(transfer, moved);
-        }
+        self.memory(node).begin(transfer, moved);
     }
 
     /// Counts the transfers of real devices that have ended.
     pub(crate) fn count_ended(&self) {
-        for cuda in self.memories.iter().filter_map(DeviceMemory::cuda) {
-            cuda.ended_transfers(|transfer, begin_ns, end_ns| {
+        for memory in &self.memories {
+            memory.take_ended(|transfer, begin_ns, end_ns| {
                 let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
                 links.count(transfer, end_ns.saturating_sub(begin_ns));
                 if self.is_observed {

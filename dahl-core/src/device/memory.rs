@@ -1,12 +1,14 @@
 //! [`DeviceMemory`]: a device's memory node, and the replicas in it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::fetch_error::FetchError;
 use super::register::Register;
 use super::room::Room;
-use crate::cuda::{CudaDevice, CudaError};
+use crate::cuda::{CudaDevice, CudaError, CudaInstance, Moved};
+use crate::machine::Transfer;
 use crate::memory::{Block, Holder, MemoryNode, Reservation, Shortage};
+use crate::sync::Mutex;
 
 /// The memory of a device.
 #[derive(Debug)]
@@ -16,11 +18,14 @@ pub(crate) struct DeviceMemory {
     pub(crate) register: Register,
     /// The device, if it is a CUDA device.
     cuda: Option<Arc<CudaDevice>>,
+    /// Of a CUDA device: copies in flight, or that were until lately.
+    in_flight: Mutex<Vec<(Transfer, Moved)>>,
 }
 
 impl DeviceMemory {
     pub(crate) fn new(node: usize, memory: MemoryNode, cuda: Option<Arc<CudaDevice>>) -> Self {
-        Self { node, memory: Arc::new(memory), register: Register::default(), cuda }
+        let (memory, register) = (Arc::new(memory), Register::default());
+        Self { node, memory, register, cuda, in_flight: Mutex::default() }
     }
 
     pub(crate) fn node(&self) -> usize {
@@ -34,6 +39,30 @@ impl DeviceMemory {
     /// The device, if it is a CUDA device.
     pub(crate) fn cuda(&self) -> Option<&Arc<CudaDevice>> {
         self.cuda.as_ref()
+    }
+
+    /// Whether it is of a CUDA device that may have the functions of a kernel.
+    pub(crate) fn may_load(&self, instance: CudaInstance) -> bool {
+        self.cuda.as_ref().is_some_and(|cuda| cuda.may_load(instance.kernel.image, instance.entries()))
+    }
+
+    /// Notes that elements are on their way.
+    pub(super) fn begin(&self, transfer: Transfer, moved: Moved) {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).push((transfer, moved));
+    }
+
+    /// Hands on the transfers that have ended: when each began, and when it ended.
+    pub(super) fn take_ended(&self, mut note: impl FnMut(Transfer, u64, u64)) {
+        let Some(device) = &self.cuda else { return };
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        in_flight.retain(|(transfer, moved)| match device.moved_ns(moved) {
+            Ok(Some((begin_ns, end_ns))) => {
+                note(*transfer, begin_ns, end_ns);
+                false
+            }
+            Ok(None) => true,
+            Err(_) => false, // the device is lost: it has not ended
+        });
     }
 
     /// Discards everything in it.
@@ -74,7 +103,7 @@ impl DeviceMemory {
         let allocate = || -> Result<Option<Room>, CudaError> {
             let Some(room) = Reservation::new(&self.memory, bytes, holder) else { return Ok(None) };
             let allocate = if is_filled { CudaDevice::allocate_for_copy } else { CudaDevice::allocate };
-            match allocate(device, room) {
+            match allocate(device, room.bytes(), room) {
                 Ok(allocation) => {
                     self.memory.note_peak();
                     Ok(Some(Room::Cuda(allocation)))

@@ -1,7 +1,7 @@
 //! Replicas in the memory of CUDA devices: what their streams do with them, and in-flight copies to the host
 //! ([`HostFetch`]).
 //!
-//! `cuda/README.md` states the invariants D1 to D6 that comments here name, `REPLICAS.md` C1 to C5.
+//! `dahl-driver/README.md` states the invariants D1 to D6 that comments here name, `REPLICAS.md` C1 to C5.
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::sync::Arc;
@@ -86,9 +86,13 @@ impl ArrayState {
         let (from, moved) = if self.replicas.is_home() {
             let home = self.home_operand();
             let Room::Cuda(to) = &mut list.replicas[place].room else { return Ok(()) };
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nothing writes it (C2) before this
-            // returns (D4); the replica has as many bytes.
-            (HOME, unsafe { to.upload(&home) })
+            let bytes = home.layout.len() * home.element.size_bytes;
+            let moved = to.upload(bytes, home.layout.is_contiguous(), |start, piece| {
+                // SAFETY: home is valid and the caller of `fetch` holds an access, so nothing writes it (C2) before this
+                // returns (D4); pieces are of contiguous elements alone, and lie within them.
+                unsafe { home.pack_bytes(start, piece) };
+            });
+            (HOME, moved)
         } else {
             let source = self.valid_replica(list)?;
             let from = list.replicas[source].node;
@@ -136,14 +140,20 @@ impl ArrayState {
             return Ok(()); // another thread was first
         }
         list.host_fetch = None;
+        let home = self.home_operand();
+        let fetched = fetched.and_then(|()| {
+            host_fetch.read(|start, piece| {
+                // SAFETY: home is not valid, so nobody else touches it (C3): the list is locked; pieces are of contiguous
+                // elements alone (`begin_host_fetch`), and lie within them.
+                unsafe { home.unpack_bytes(start, piece) };
+            })
+        });
         if let Err(error) = fetched {
             if !list.replicas.iter().any(|replica| replica.valid) && list.lost.is_none() {
                 list.lost = Some((self.loss(list, &format!("a device that failed: {error}")), false));
             }
             return self.valid_replica(list).map(|_| ());
         }
-        // SAFETY: home is not valid, so nothing else accesses it (C3): the list is locked.
-        unsafe { host_fetch.copy_to(&self.home_operand()) };
         self.replicas.away.store(false, Ordering::Release);
         Ok(())
     }

@@ -74,7 +74,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     }
 
     /// Releases a task's dependencies early, in stream order: its work is in a device's streams and may not have run
-    /// yet. Its accesses are finished, and its successors wait for its events (`cuda/README.md`, D2). The record stays
+    /// yet. Its accesses are finished, and its successors wait for its events (`dahl-driver/README.md`, D2). The record stays
     /// the task's until [`end`](Self::end); its arrays may be freed.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),

@@ -4,6 +4,7 @@
 pub const CRATES: &[&[(&str, &str)]] = &[
     &[("dahl-element", "dahl-element"), ("dahl-files", "dahl-files"), ("dahl-trace", "dahl-trace")],
     &[("dahl-cuda", "dahl-cuda")],
+    &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
     &[("dahl-testing", "dahl-testing")],
     &[("dahl", ".")],

@@ -8,7 +8,9 @@ use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::autotune::{RunTarget, Selection};
 use crate::codelet::{CUDA, Codelet, Kernel};
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, Pinned, Unloaded};
+use crate::cuda::{
+    CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, LaunchConfig, Pinned, Unloaded,
+};
 use crate::description::Step as Part;
 use crate::graph::Submitted;
 use crate::perf;
@@ -20,7 +22,7 @@ const MEASURED: u64 = 4;
 /// The data of a task's launch.
 struct Launch {
     parameters: Parameters,
-    launches: Vec<(Function, CudaLaunch)>,
+    launches: Vec<(Function, LaunchConfig)>,
     /// For a kernel that takes a `Task`: the word in which it reports a failure.
     verdict: Option<Pinned>,
 }
@@ -178,7 +180,8 @@ impl Worker<'_> {
             parameters.push_argument(bytes);
             rest = others;
         }
-        let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
+        let launches =
+            launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, config(&launch))));
         let launches = launches.collect::<Result<Vec<_>, TaskError>>()?;
         let mut verdict = None;
         if instance.kernel.takes_scratch {
@@ -226,7 +229,7 @@ impl Worker<'_> {
     fn give(
         &self,
         parameters: &Parameters,
-        launches: &[(Function, CudaLaunch)],
+        launches: &[(Function, LaunchConfig)],
         may_wait: bool,
     ) -> Result<Event, CudaError> {
         if !may_wait {
@@ -234,16 +237,22 @@ impl Worker<'_> {
         }
         // The beginning of the batch is not known yet.
         let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
-        for (function, launch) in launches {
+        for &(function, config) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands are in memory that was
             // entered when it was fetched, and that is stamped with a later event before any other use: the task holds
             // its accesses until they are released early, which comes later (D2). The word of the verdict is returned
             // when an event after this launch has passed, or never (D4).
-            unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
+            unsafe { self.device.launch(function, config, parameters.all(), may_wait) }?;
         }
         begin.map_or_else(|| self.device.compute_event(), Ok)
     }
+}
+
+/// A launch as the driver takes it.
+fn config(launch: &CudaLaunch) -> LaunchConfig {
+    let CudaLaunch { grid, block, shared_bytes, .. } = *launch;
+    LaunchConfig { grid, block, shared_bytes }
 }
 
 /// The name of what is launched: the codelet's kernel in CUDA, or a step of a reduction.

@@ -1,9 +1,9 @@
 //! The worker of a CUDA device: it issues tasks into the device's streams, and ends them when an event signals that
-//! they have run (`cuda/README.md`).
+//! they have run (`dahl-driver/README.md`).
 //!
 //! `issue` goes from a task to its launch, `call` to a library, `operands` to the addresses of its arrays, `parameters`
 //! to the parameters of its kernel; `underway` has the tasks in the streams. Not here: calls of the driver
-//! (`cuda::driver`), and which replicas arrays have (`array`).
+//! (`dahl-driver`), and which replicas arrays have (`array`).
 #![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
 
 mod call;

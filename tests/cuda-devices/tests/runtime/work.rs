@@ -1,5 +1,6 @@
 //! Tasks on a device, and the copies for them.
 
+use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime};
 
 use crate::runtime::bed::{
@@ -46,6 +47,27 @@ fn what_a_device_computes_is_copied_once_each_way() {
         assert_eq!(x.to_vec().expect("nothing failed"), expected);
         assert_eq!(moves(&rt), [(0, 1, 1), (1, 0, 1)]);
     });
+}
+
+/// Contiguous elements go in pieces of 4 MiB, those of a part by columns in one.
+#[test]
+fn large_arrays_are_copied_whole() {
+    // Three pieces each way, the last of which is short; and a part of more than one piece.
+    const EXTENTS: [usize; 2] = [600, 2000];
+    const COLS: usize = 1000;
+    let Some(_bed) = Bed::new("") else { return };
+    let rt = builder().build().expect("it can be had");
+    let len = EXTENTS.iter().product::<usize>() as i64;
+    let mut x = rt.from_vec(EXTENTS, (0..len).collect()).expect("it can be had");
+    scale(&mut x, 1, cuda(0)).expect("it is right");
+    let once: Vec<i64> = (0..len).map(|x| 5 * x + 1).collect();
+    assert!(x.to_vec().expect("nothing failed") == once, "an element is another");
+    let mut parts = x.partition_mut(Axis(1), COLS).expect("it can be had");
+    scale(&mut parts[1], 2, cuda(0)).expect("it is right");
+    drop(parts);
+    let expected = |(place, x): (usize, i64)| if place % EXTENTS[1] < COLS { x } else { 5 * x + 2 };
+    let twice: Vec<i64> = once.into_iter().enumerate().map(expected).collect();
+    assert!(x.to_vec().expect("nothing failed") == twice, "an element is another");
 }
 
 #[test]
