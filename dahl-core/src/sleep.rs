@@ -115,9 +115,14 @@ impl Sleep {
         // look finds it.
         fence(Ordering::SeqCst);
         if was_woken && found.is_some() {
-            self.wake_one_like(worker); // it was woken for another task than the one it found
+            self.wake_in_place_of(worker); // it was woken for another task than the one it found
         }
         found
+    }
+
+    /// Parks `worker`, which can take no task now, for at most `longest`. Nobody wakes it for a task.
+    pub(crate) fn pause(&self, worker: usize, longest: Duration) {
+        self.park(worker, Park::AtMost(longest));
     }
 
     fn park(&self, worker: usize, park: Park<'_>) {
@@ -168,15 +173,20 @@ impl Sleep {
         self.unparkers[worker].unpark();
     }
 
-    /// Wakes another worker in place of `worker`, which was woken and has found something else to do: one of a CPU for
-    /// one of a CPU, one of a device for one of a device. What only `worker` can do it finds later.
-    pub(crate) fn wake_one_like(&self, worker: usize) {
-        let is_cpu = |worker| worker < self.cpu_workers;
-        self.wake_one_that(|other| is_cpu(other) == is_cpu(worker));
+    /// Wakes others in place of `worker`, which was woken and has found something else to do: a CPU worker and a device's
+    /// worker, since the task that it was woken for may be one for either. `worker` finds what only it can do later.
+    pub(crate) fn wake_in_place_of(&self, worker: usize) {
+        self.wake_cpu_worker();
+        self.wake_one_that(|other| other >= self.cpu_workers && other != worker);
     }
 
-    /// As [`wake_one`](Self::wake_one), but not the only one that sleeps, if its park is timed and each of `cores` has a thread: the other workers, and
-    /// the host unless it waits.
+    /// Wakes a CPU worker, if one sleeps.
+    pub(crate) fn wake_cpu_worker(&self) {
+        self.wake_one_that(|worker| worker < self.cpu_workers);
+    }
+
+    /// As [`wake_one`](Self::wake_one), but not the only one that sleeps, if its park is timed and each of `cores` has a
+    /// thread: the other workers, and the host unless it waits.
     pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
         fence(Ordering::SeqCst);
         let asleep = self.asleep.load(Ordering::Relaxed);

@@ -8,13 +8,15 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use dahl_core::codelet::{KernelMemory, Line};
 
-/// What a thread keeps of a buffer when its kernel ends. Larger ones are given back: kernels over large arrays work in
-/// blocks, or take longer than it takes to have their memory again.
-const KEPT_BYTES: usize = 16 << 20;
-
 thread_local! {
     /// The buffers that are not in use. Nested calls take and return them in the same order each time.
-    static FREE: RefCell<Vec<KernelMemory>> = const { RefCell::new(Vec::new()) };
+    static FREE: RefCell<Free> = const { RefCell::new(Free { buffers: Vec::new(), bytes: 0 }) };
+}
+
+/// Buffers that a thread keeps, and their bytes.
+struct Free {
+    buffers: Vec<KernelMemory>,
+    bytes: usize,
 }
 
 /// Calls `f` with buffers of the given lengths. Their contents are unspecified.
@@ -35,7 +37,7 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
         bytemuck::cast_slice_mut(&mut bytes[..length * size_of::<T>()])
     });
     let result = f(buffers);
-    give_back(memory, total * size_of::<Line>());
+    give_back(memory);
     result
 }
 
@@ -76,7 +78,7 @@ impl<T: Pod> DerefMut for Temporary<T> {
 
 impl<T: Pod> Drop for Temporary<T> {
     fn drop(&mut self) {
-        give_back(std::mem::take(&mut self.memory), self.len * size_of::<T>());
+        give_back(std::mem::take(&mut self.memory));
     }
 }
 
@@ -87,14 +89,22 @@ fn lines_of<T>(len: usize) -> usize {
 
 /// A buffer that is not in use.
 fn take() -> KernelMemory {
-    FREE.with_borrow_mut(Vec::pop).unwrap_or_default()
+    FREE.with_borrow_mut(|free| {
+        let memory = free.buffers.pop().unwrap_or_default();
+        free.bytes -= memory.bytes();
+        memory
+    })
 }
 
-/// Keeps a buffer of which so many bytes were used, unless it is large.
-fn give_back(memory: KernelMemory, bytes: usize) {
-    if bytes <= KEPT_BYTES {
-        FREE.with_borrow_mut(|free| free.push(memory));
-    }
+/// Keeps a buffer for the next kernel, unless it is large: those over large arrays work in blocks, or take longer than it takes
+/// to have the memory again.
+fn give_back(memory: KernelMemory) {
+    FREE.with_borrow_mut(|free| {
+        if memory.may_be_kept(free.bytes) {
+            free.bytes += memory.bytes();
+            free.buffers.push(memory);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ fn is_deviation(deviation: f64) -> bool {
 }
 
 /// Fills `out` with independent numbers, uniform in the half-open interval from `low` to `high`, which it excludes. The
-/// bounds count as rounded to the element type; if both are the same number of it then, all are that number.
+/// bounds count as rounded to the element type; if both are the same number of it then, all are that number, and numbers
+/// above its largest become the largest.
 #[codelet(W, check(is_interval(low, high)), cuda = crate::kernels::UNIFORM)]
 pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
     dahl::simd::dispatch(Fill {

@@ -51,7 +51,8 @@ pub(crate) fn cross_entropy_backward(
                         .map(|(_, p)| p),
                 )
             };
-            *out = factor * if class == label as usize { -others() } else { *probability };
+            let is_label = class == label as usize && !probability.is_nan();
+            *out = factor * if is_label { -others() } else { *probability };
         }
     }
 }

@@ -159,6 +159,11 @@ fn wrong_shapes_are_refused() {
     let refused =
         avg_pool2d_init(&arena, &input, Pool2dGeometry::new([2, 2]).stride([1, 1]).padding([beyond, 0]));
     assert_refused(refused, &["avg_pool2d", &beyond.to_string()]);
+    // It fits, and its pixels cannot be counted.
+    let huge = usize::MAX / 2;
+    let window = Pool2dGeometry::new([huge, 2]).padding([huge / 2, 0]);
+    assert_refused(avg_pool2d_init(&arena, &input, window), &["avg_pool2d", &huge.to_string()]);
+    assert_refused(dahl::ops::max_pool2d_init(&arena, &input, window), &["max_pool2d", &huge.to_string()]);
     let refused = max_pool2d_backward(&out, &rt.zeros([1, 2, 2, 2]).unwrap(), &mut back);
     assert_refused(refused, &["max_pool2d_backward", "[1, 2, 2, 2]", "[1, 3, 4, 4]"]);
 }

@@ -95,4 +95,7 @@ fn wrong_shapes_are_refused() {
     let mut out = rt.zeros([2, 3]).unwrap();
     assert_refused(variance_axis(&input, &mut out, 0, 1), &["variance_axis", "[2, 3]", "[1, 3]"]);
     assert_refused(variance_axis_init(&arena, &input, 2, 1), &["variance_axis", "[2, 3]"]);
+    let most = usize::MAX.to_string();
+    assert_refused(variance_init(&arena, &input, usize::MAX), &["variance", &most]);
+    assert_refused(variance_axis_init(&arena, &input, 1, usize::MAX), &["variance_axis", &most]);
 }

@@ -7,7 +7,8 @@
 //! help is faster.
 //!
 //! Both use the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the
-//! candidate with the best median is taken for the rest of the run.
+//! candidate with the best median is taken for the rest of the run. If there are more shapes than the table keeps, those of
+//! shapes that come again are measured again: with the policy `measured` another kernel may be taken then.
 //!
 //! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
 

@@ -62,6 +62,20 @@ pub(crate) fn begin(location: &'static Location<'static>) {
 pub struct KernelMemory(Buffer);
 
 impl KernelMemory {
+    /// Its bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// Whether a thread may keep it for its next kernel, and `others` bytes besides: at most 16 MiB in all, and a small
+    /// part of what the runtime may reserve if there is a limit, since nobody can take it back.
+    pub fn may_be_kept(&self, others: usize) -> bool {
+        const MOST_BYTES: usize = 16 << 20;
+        const OF_LIMIT: usize = 64;
+        let most = self.0.limit_bytes().map_or(MOST_BYTES, |limit| MOST_BYTES.min(limit / OF_LIMIT));
+        self.bytes() + others <= most
+    }
+
     /// The first `count` lines of those that [`lines`](Self::lines) gave last.
     ///
     /// # Panics
@@ -75,11 +89,16 @@ impl KernelMemory {
     /// `count` cache lines, initialised with whatever the last use left.
     ///
     /// If the memory cannot be had, within the limit of the runtime or at all, it does not return: the task fails.
+    #[track_caller]
     pub fn lines(&mut self, count: usize) -> &mut [Line] {
-        let node = node();
-        let holder = Holder::new("scratch", LOCATION.get().unwrap_or(Location::caller()));
         let bytes = count.saturating_mul(size_of::<Line>());
-        match self.0.at_least(&node, bytes, holder) {
+        let first = if self.0.bytes() >= bytes {
+            Ok(self.0.pointer())
+        } else {
+            let holder = Holder::new("scratch", LOCATION.get().unwrap_or(Location::caller()));
+            self.0.at_least(&node(), bytes, holder)
+        };
+        match first {
             // SAFETY: the buffer has as many bytes, initialised and aligned to a line, and is borrowed for change as long
             // as the slice is.
             Ok(first) => unsafe { slice::from_raw_parts_mut(first.cast(), count) },

@@ -61,7 +61,7 @@ impl HelperPool {
     /// Runs `kernel` on this worker's thread; idle workers run its jobs.
     pub(crate) fn run<R>(&self, sleep: &Sleep, kernel: impl FnOnce() -> R) -> R {
         let _wanted = Counted::new(&self.kernels);
-        sleep.wake_one(); // it wakes the next when it has found a job
+        sleep.wake_cpu_worker(); // it wakes the next when it has found a job
         kernel()
     }
 
@@ -71,7 +71,7 @@ impl HelperPool {
     pub(crate) fn help(&self, sleep: &Sleep) -> bool {
         let helped = as_kernel(rayon::yield_now) == Some(rayon::Yield::Executed);
         if helped && self.is_wanted() {
-            sleep.wake_one(); // where there was one job, there may be more
+            sleep.wake_cpu_worker(); // where there was one job, there may be more
         }
         helped
     }

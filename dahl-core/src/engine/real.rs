@@ -52,7 +52,7 @@ impl Shared {
     #[inline]
     pub(super) fn wake_in_place_of(&self, worker: usize) {
         if self.has_real_devices() {
-            self.sleep().wake_one_like(worker);
+            self.sleep().wake_in_place_of(worker);
         } else {
             self.sleep().wake_one_on_free_core(self.cores());
         }

@@ -126,6 +126,8 @@ impl Engine for Executor {
 
     fn arrive(&self, time_ns: u64) {
         if let Some((simulation, devices)) = self.simulated() {
+            let _standard = FloatControl::standard_meanwhile();
+            let _memory = kernel_memory::serve(self.memory());
             simulation.advance(self, devices, time_ns);
             self.show_transfers();
         }

@@ -13,7 +13,7 @@ use crate::sync::{Mutex, MutexGuard};
 /// The most calls in a log, in addition to the first one.
 const CALLS: usize = 64;
 /// Logs that a worker keeps at least.
-const FEWEST: usize = 64;
+const FEWEST: usize = 512;
 /// Bits of a duration in nanoseconds: up to 18 minutes.
 const TIME_BITS: u32 = 40;
 /// The number of bits of the number of other busy workers.
@@ -90,9 +90,9 @@ impl Call {
 }
 
 impl CallLogCache {
-    /// That of one of `workers` workers, which together keep as many as a table does.
+    /// That of the host or of one of `workers` workers, which together keep as many as a table does, but each at least a few.
     pub(crate) fn new(workers: usize) -> Self {
-        Self { logs: HashMap::default(), most: (footprint::MOST_ROWS / workers.max(1)).max(FEWEST) }
+        Self { logs: HashMap::default(), most: (footprint::MOST_ROWS / (workers + 1)).max(FEWEST) }
     }
 
     /// Drops half of the logs: those that have had no call lately, or the fewest.

@@ -42,11 +42,15 @@ impl Failures {
         if noted.kept.len() == KEPT {
             noted.forget_told();
         }
+        if noted.counted.load(Ordering::Relaxed) == 0 {
+            noted.first_counted = None;
+        }
         if noted.kept.len() < KEPT && noted.first_counted.is_none() {
             noted.kept.push(Arc::clone(failure));
         } else {
             failure.count_in(&noted.counted);
-            noted.first_counted.get_or_insert_with(|| Arc::clone(failure));
+            let first = noted.first_counted.take().filter(|first| !first.is_reported());
+            noted.first_counted = first.or_else(|| Some(Arc::clone(failure)));
         }
     }
 
@@ -125,6 +129,22 @@ mod tests {
         assert!(failures.take_first().is_none());
         failures.note(&failure(9));
         assert_eq!(failures.take_first().unwrap().message, "failure 9");
+    }
+
+    #[test]
+    fn what_was_counted_and_then_told_stands_for_nothing() {
+        let (failures, all) = noted(KEPT + 1);
+        all.iter().for_each(|failure| drop(failure.report()));
+        failures.note(&failure(100));
+        assert_eq!(failures.take_first().unwrap().message, "failure 100");
+        // Of several that were counted the first was told: the next one is the first.
+        let (failures, all) = noted(KEPT + 2);
+        all[..=KEPT].iter().for_each(|failure| drop(failure.report()));
+        failures.note(&failure(100));
+        let first = failures.untold().failures.first().map(|failure| failure.message.clone());
+        let (count, counted) = failures.untold().more.unwrap();
+        assert_eq!((first, count), (None, 2));
+        assert_eq!(counted.message, "failure 100", "of the others only their number is kept");
     }
 
     #[test]

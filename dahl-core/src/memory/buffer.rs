@@ -31,6 +31,11 @@ impl Buffer {
         Ok(self.0.insert(Kept { block, node: Arc::clone(node) }).block.pointer())
     }
 
+    /// The limit of the memory node that it is of.
+    pub(crate) fn limit_bytes(&self) -> Option<usize> {
+        self.0.as_ref().and_then(|kept| kept.node.limit_bytes())
+    }
+
     /// How many bytes there are.
     pub(crate) fn bytes(&self) -> usize {
         self.0.as_ref().map_or(0, |kept| kept.block.bytes())

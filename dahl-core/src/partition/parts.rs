@@ -77,7 +77,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// afterwards comes after what was submitted on the parts, without a barrier.
     ///
     /// # Errors
-    /// If there is no such axis, or `chunk` is 0.
+    /// If there is no such axis, `chunk` is 0, or memory has no room for so many parts.
     #[track_caller]
     pub fn partition_mut(&mut self, axis: Axis, chunk: usize) -> Result<PartsMut<'_, T, N>> {
         let chunks = self.chunks_of(axis, chunk)?;
@@ -106,7 +106,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// ```
     ///
     /// # Errors
-    /// If there is no such axis, or the lengths do not sum to its extent.
+    /// If there is no such axis, the lengths do not sum to its extent, or memory has no room for so many parts.
     #[track_caller]
     pub fn partition_by(&self, axis: Axis, lengths: &[usize]) -> Result<Parts<'_, T, N>> {
         Ok(self.open_shared(axis, self.each_of(axis, lengths)?))

@@ -23,9 +23,8 @@ pub(crate) struct Measured {
 impl Models {
     /// The durations of this run, in the order of the first tasks.
     pub(crate) fn measured(&self) -> Vec<Measured> {
-        let entries = self.entries();
+        let (entries, families) = self.entries_and_families();
         let of_entries = entries.iter().filter_map(|entry| Measured::of(entry));
-        let families = self.families();
         of_entries.chain(families.iter().filter_map(|family| Measured::of_dropped(family))).collect()
     }
 }

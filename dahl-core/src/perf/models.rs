@@ -244,6 +244,12 @@ impl Models {
         self.known().entries.clone()
     }
 
+    /// Both as they are at one time: what a row that is dropped has measured is its family's.
+    pub(super) fn entries_and_families(&self) -> (Vec<Arc<ModelEntry>>, Vec<Arc<Family>>) {
+        let known = self.known();
+        (known.entries.clone(), known.families.clone())
+    }
+
     pub(super) fn families(&self) -> Vec<Arc<Family>> {
         self.known().families.clone()
     }

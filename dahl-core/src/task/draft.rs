@@ -31,7 +31,7 @@ fn take_record(engine: &(impl Engine + ?Sized)) -> &Record {
         if let Some(record) = records.take() {
             return record;
         }
-        if in_kernel() {
+        if in_kernel() || engine.host().is_forked() {
             // A destructor inside a kernel: it must not wait.
             return records.take_or_grow();
         }

@@ -171,10 +171,11 @@ fn call_kernel(
     if ran.is_err() {
         context.lost_ns = kernel_ns;
     }
+    let left = shared.check_notes().and_then(|_| FloatControl::restore_after_kernel());
     ran?;
     context.times.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
-        if let Some(left) = FloatControl::restore_after_kernel() {
+        if let Some(left) = left {
             context.lost_ns = kernel_ns;
             return Err(TaskError::Failed(format!(
                 "the kernel `{}` changed floating-point arithmetic for all tasks after it: {left}",

@@ -175,8 +175,12 @@ impl<'s> Worker<'s> {
             shared.sleep().wake_all();
             return false;
         }
-        let has_room = self.has_room();
-        let look = || if has_room { shared.next_task(number) } else { None };
+        if !self.has_room() {
+            // Nobody may count on this worker for a task.
+            shared.sleep().pause(number, PARK_TIMEOUT);
+            return true;
+        }
+        let look = || shared.next_task(number);
         let _waits = (!is_busy).then(|| shared.counters().wait(number, shared.clock()));
         let park = if is_busy { Park::AtMost(PARK_TIMEOUT) } else { Park::Untimed };
         let task = shared.sleep().sleep(number, look, stopped, park);
