@@ -223,6 +223,8 @@ impl Partition {
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
         let requester = Requester { name: "join", location };
+        // All copies begin before one is waited for.
+        self.part_states().for_each(ArrayState::fetch_async);
         let come_home = |part: &ArrayState| {
             // SAFETY: the join holds exclusive accesses to the parts.
             let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };

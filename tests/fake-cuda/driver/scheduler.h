@@ -16,6 +16,7 @@ class Scheduler {
     std::vector<const Operation *> looked;  // that they only ask about
     unsigned steps = 0; // to be done for no target
     bool runs_freely = false;
+    bool holds_downloads = false;
     bool is_started = false, stops = false;
     std::thread thread;
 
@@ -38,6 +39,8 @@ class Scheduler {
     void looked_at(std::shared_ptr<Operation> operation);
     // Runs everything, of a context if one is given, except in streams of these flags.
     void drain(const Context *context, unsigned except_flags = 0);
+    // From now on, or no longer, downloads do not run, nor what comes after them.
+    void hold_downloads(bool held);
     // Ends the thread; what is submitted stays undone.
     void stop();
     bool is_this_thread() const { return is_started && thread.get_id() == std::this_thread::get_id(); }

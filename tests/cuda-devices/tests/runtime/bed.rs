@@ -146,6 +146,41 @@ impl Bed {
     }
 }
 
+/// How often the host may ask for events until what a test waits for has not come: what waits pauses between two of them.
+const PATIENCE: u64 = 20_000;
+
+/// While it is there, copies to the host do not run.
+pub(crate) struct Held<'b>(&'b FakeDriver);
+
+impl Bed {
+    /// Holds copies to the host back.
+    pub(crate) fn hold_downloads(&self) -> Held<'_> {
+        let fake = self.0.as_ref().expect("a bed with settings has the fake driver");
+        fake.hold_downloads(true);
+        Held(fake)
+    }
+}
+
+impl Held<'_> {
+    /// Whether `holds` comes to hold though no copy to the host ends.
+    pub(crate) fn comes(&self, holds: impl Fn() -> bool) -> bool {
+        let last = self.0.calls("query") + PATIENCE;
+        while !holds() {
+            if self.0.calls("query") > last {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.hold_downloads(false);
+    }
+}
+
 /// Does the same under several seeds, each of which is another order of what streams hold: at once, as late as possible,
 /// and drawn. On the driver of the machine once, if it has so many devices.
 pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
