@@ -134,6 +134,10 @@ impl Allocation {
         match self.0 {}
     }
 
+    pub(crate) fn upload_fetched(&mut self, _: &Arc<HostFetch>) -> Result<Moved, CudaError> {
+        match self.0 {}
+    }
+
     pub(crate) fn download(&mut self, _: usize, _: bool) -> Result<(HostFetch, Moved), CudaError> {
         match self.0 {}
     }

@@ -75,11 +75,12 @@ impl ArrayState {
     /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
     /// is given to do with it waits for it (D2).
     pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
+        // A fetch that has failed is no location: then the elements are in another replica, or lost.
         if !self.replicas.is_home()
             && let Some(host_fetch) = list.host_fetch.clone()
+            && let Err(error) = host_fetch.is_passed()
         {
-            let fetched = host_fetch.wait();
-            self.end_host_fetch(list, &host_fetch, fetched)?;
+            self.end_host_fetch(list, &host_fetch, Err(error))?;
         }
         let node = list.replicas[place].node;
         let (from, moved) = if self.replicas.is_home() {
@@ -88,6 +89,10 @@ impl ArrayState {
             // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2) before this
             // returns (D4); the replica has as many bytes.
             (HOME, unsafe { to.upload(&home) })
+        } else if let Some(host_fetch) = &list.host_fetch {
+            // They are on their way home: the stream waits for them, nobody else does.
+            let Room::Cuda(to) = &mut list.replicas[place].room else { return Ok(()) };
+            (HOME, to.upload_fetched(host_fetch))
         } else {
             let source = self.valid_replica(list)?;
             let from = list.replicas[source].node;
@@ -150,8 +155,12 @@ impl ArrayState {
     /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
     pub(crate) fn fetch_async(&self) {
         if self.replicas.may_exist() && !self.replicas.is_home() {
-            // If that fails, it does so where they are waited for.
-            let _ = self.begin_host_fetch(&mut self.replicas.list());
+            let mut list = self.replicas.list();
+            // Another reader may have brought them home meanwhile.
+            if !self.replicas.is_home() {
+                // If that fails, it does so where they are waited for.
+                let _ = self.begin_host_fetch(&mut list);
+            }
         }
     }
 

@@ -1,17 +1,20 @@
 //! [`HostFetch`]: an in-flight copy from a device to the host, in staging buffers.
 
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::error::CudaError;
 use super::event::Event;
 use super::pinned::{Pinned, Staging};
 use crate::codelet::Operand;
+use crate::sync::Mutex;
 
 /// A copy in flight: a device writes elements to the host's staging buffers.
 #[derive(Debug)]
 pub(crate) struct HostFetch {
     pieces: Vec<Piece>,
+    /// Copies from the buffers to devices.
+    reads: Mutex<Vec<Event>>,
     staging: Arc<Staging>,
 }
 
@@ -27,7 +30,7 @@ struct Piece {
 
 impl HostFetch {
     pub(super) fn new(staging: &Arc<Staging>) -> Self {
-        Self { pieces: Vec::new(), staging: Arc::clone(staging) }
+        Self { pieces: Vec::new(), reads: Mutex::default(), staging: Arc::clone(staging) }
     }
 
     pub(super) fn push(&mut self, buffer: Pinned, bytes: usize, event: Event) {
@@ -37,6 +40,18 @@ impl HostFetch {
     /// When all elements are there; nothing if there are none.
     pub(super) fn last_event(&self) -> Option<&Event> {
         self.pieces.last().map(|piece| &piece.event)
+    }
+
+    /// The staging buffers with the elements, in order: how many bytes are in each, and when they are there.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (&Pinned, usize, &Event)> {
+        self.pieces.iter().map(|Piece { buffer, bytes, event }| {
+            (buffer.as_ref().expect("buffers stay until the fetch is dropped"), *bytes, event)
+        })
+    }
+
+    /// Notes that a stream reads the buffers up to `event`.
+    pub(super) fn note_read(&self, event: &Event) {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
     }
 
     /// Waits until all elements are there.
@@ -59,20 +74,20 @@ impl HostFetch {
             return unsafe { home.unpack_from(buffer.pointer()) };
         }
         let mut to = home.pointer.wrapping_add(home.layout.offset * home.element.size_bytes);
-        for Piece { buffer, bytes, .. } in &self.pieces {
-            let from = buffer.as_ref().expect("buffers stay until the fetch is dropped").pointer();
+        for (buffer, bytes, _) in self.pieces() {
             // SAFETY: as above; the elements are contiguous, and the pieces follow each other.
-            unsafe { ptr::copy_nonoverlapping(from, to, *bytes) };
-            to = to.wrapping_add(*bytes);
+            unsafe { ptr::copy_nonoverlapping(buffer.pointer(), to, bytes) };
+            to = to.wrapping_add(bytes);
         }
     }
 }
 
 impl Drop for HostFetch {
     fn drop(&mut self) {
+        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         for Piece { buffer, event, .. } in self.pieces.drain(..) {
             if let Some(buffer) = buffer {
-                self.staging.give_back(buffer, event);
+                self.staging.give_back_read(buffer, event, reads.clone());
             }
         }
     }
