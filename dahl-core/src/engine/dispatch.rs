@@ -10,7 +10,9 @@ use crate::task::ReadyTask;
 impl Shared {
     /// A task for the host, which helps. When the workers are gone, it takes theirs.
     pub(crate) fn next_task_of_host(&self) -> Option<ReadyTask> {
-        self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None })
+        let of_scheduler = || self.pop(None);
+        let of_nobody = || if self.is_stopped() { self.pop_for_nobody() } else { None };
+        self.next_partition().or_else(of_scheduler).or_else(of_nobody)
     }
 
     /// A task that some worker would have taken, when the workers are gone.
@@ -52,7 +54,18 @@ impl Shared {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
 
+    /// A split or a join that was handed over.
+    pub(crate) fn next_partition(&self) -> Option<ReadyTask> {
+        if self.has_real_devices() { self.partitions.pop() } else { None }
+    }
+
     pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
+        if worker < self.cpu_workers()
+            && let Some(partition) = self.next_partition()
+        {
+            self.wake_some(); // as below
+            return Some(partition);
+        }
         let mailbox = &self.mailboxes[worker];
         if !mailbox.is_empty()
             && let Some(task) = mailbox.pop()
@@ -81,6 +94,11 @@ impl Dispatch for Shared {
             }
             None => self.push(task, worker),
         }
+    }
+
+    fn hand_over(&self, task: &Submitted) {
+        self.partitions.push(ReadyTask::new(task, self.host()));
+        self.wake_some();
     }
 }
 

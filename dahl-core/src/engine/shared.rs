@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
+    /// Splits and joins that were handed over, for CPU workers and the helping host.
+    pub(super) partitions: SegQueue<ReadyTask>,
     helpers: HelperPool,
     choices: Choices,
     call_logs: CallLogs,
@@ -118,6 +120,7 @@ impl Shared {
             divergences: config.divergences,
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
+            partitions: SegQueue::new(),
             helpers: HelperPool::default(),
             choices: Choices::new(config.kernels, config.teams),
             call_logs: CallLogs::default(),

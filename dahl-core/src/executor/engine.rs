@@ -86,6 +86,10 @@ impl Dispatch for Executor {
     fn schedule(&self, task: &Submitted, worker: Option<usize>) {
         self.shared.schedule(task, worker);
     }
+
+    fn hand_over(&self, task: &Submitted) {
+        self.shared.hand_over(task);
+    }
 }
 
 impl Engine for Executor {

@@ -154,7 +154,7 @@ impl ArrayState {
 
     /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
     pub(crate) fn fetch_async(&self) {
-        if self.replicas.may_exist() && !self.replicas.is_home() {
+        if self.is_away() {
             let mut list = self.replicas.list();
             // Another reader may have brought them home meanwhile.
             if !self.replicas.is_home() {

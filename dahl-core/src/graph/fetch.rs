@@ -31,6 +31,11 @@ impl ArrayState {
         (from != node).then(|| (from, self.bytes()))
     }
 
+    /// Whether the elements are with devices alone.
+    pub(super) fn is_away(&self) -> bool {
+        self.replicas.may_exist() && !self.replicas.is_home()
+    }
+
     /// Makes sure of elements at `node`, for a task that holds an access. A replica is pinned.
     ///
     /// # Safety

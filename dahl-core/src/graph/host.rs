@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
+use super::handed_over::HandedOver;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
 use super::waiter::Waiter;
@@ -34,6 +35,10 @@ pub(crate) trait Dispatch {
 
     /// Takes a task whose dependencies are met; `worker` is the worker whose task made it so, if it was one.
     fn schedule(&self, task: &Submitted, worker: Option<usize>);
+
+    /// Takes a split or a join that is ready and that this thread is not to wait for; it is counted as
+    /// [handed over](Host::handed_over).
+    fn hand_over(&self, task: &Submitted);
 }
 
 /// What runs the tasks of a host. Arrays keep it.
@@ -112,6 +117,7 @@ pub(crate) struct Host {
     completed: Vec<CachePadded<AtomicU64>>,
     /// Tasks completed outside of the runtime.
     completed_outside: AtomicU64,
+    handed_over: HandedOver,
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     clock: Clock,
@@ -155,6 +161,7 @@ impl Host {
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             completed_outside: AtomicU64::new(0),
+            handed_over: HandedOver::default(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             clock,
@@ -238,10 +245,23 @@ impl Host {
         self.submitted.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Whether every task that was submitted has completed.
+    /// Whether every task that was submitted has completed, and every split and join that was handed over has run.
     pub(crate) fn is_drained(&self) -> bool {
-        // Completions first: none of them is counted without its submission.
-        self.completed() == self.submitted.load(Ordering::SeqCst)
+        // Completions first: none of them is counted without its submission, nor without the joins that it made ready.
+        self.completed() == self.submitted.load(Ordering::SeqCst) && self.handed_over.is_empty()
+    }
+
+    /// The splits and joins that were handed over.
+    pub(crate) fn handed_over(&self) -> &HandedOver {
+        &self.handed_over
+    }
+
+    /// Counts a split or a join that was handed over and has run, and lets the workers go if it was the last.
+    pub(crate) fn count_handed_over(&self) {
+        self.handed_over.remove();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep.wake_all();
+        }
     }
 
     /// How many tasks have completed.

@@ -17,6 +17,7 @@ mod device_transfers;
 mod eviction;
 mod fetch;
 mod fetch_error;
+mod handed_over;
 mod home;
 mod host;
 mod partition;

@@ -183,6 +183,19 @@ impl Partition {
             && self.references.is_sole()
     }
 
+    /// Whether the split, or else the join, needs elements that are not at home.
+    pub(crate) fn is_away(&self, is_split: bool) -> bool {
+        self.sources(is_split).any(ArrayState::is_away)
+    }
+
+    /// The arrays whose elements the split, or else the join, needs at home. It is ready and not completed.
+    fn sources(&self, is_split: bool) -> impl Iterator<Item = &ArrayState> {
+        // SAFETY: the whole's release comes after the split's access to it, which is not done.
+        let whole = is_split.then(|| unsafe { &*self.whole });
+        let parts = (!is_split).then(|| self.part_states());
+        whole.into_iter().chain(parts.into_iter().flatten())
+    }
+
     pub(crate) fn split(&self) -> &Record {
         &self.split
     }

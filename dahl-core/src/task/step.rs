@@ -158,13 +158,60 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         std::mem::take(&mut self.own_retired)
     }
 
-    /// Runs a split or a join, or takes an array's value away.
+    /// Runs a split or a join, or hands it over; or takes an array's value away.
     fn run_inline(&mut self, task: NonNull<Submitted>) {
         // SAFETY: a record in the list has not been completed.
         let submitted = unsafe { task.as_ref() };
+        match (submitted.desc().action(), submitted.party()) {
+            (Action::Split | Action::Join, &Party::Partition(partition)) => {
+                // SAFETY: the record of a split or a join, which is not retired, keeps its partition.
+                let partition = unsafe { &*partition };
+                if self.is_to_hand_over(submitted, partition) {
+                    // Before the task that made it ready is counted as completed.
+                    self.host.handed_over().add();
+                    return self.dispatch.hand_over(submitted);
+                }
+                self.run_partition(task);
+            }
+            (Action::Forget, _) => {
+                // SAFETY: as above.
+                let forgetting = unsafe { task.as_ref() };
+                let array = forgetting.access(0).state().expect("it is an array's value");
+                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
+                // SAFETY: it is ready, so it holds its access, which is exclusive.
+                unsafe { array.forget_value(requester) };
+                self.finish(task, 0);
+            }
+            (Action::External(_), _) => {
+                // SAFETY: as above.
+                let task = unsafe { task.as_ref() };
+                self.host.note_ready(task);
+                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
+                unsafe { external::begin(task) };
+            }
+            (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
+        }
+    }
+
+    /// Whether a split or a join waits for a device while this thread issues to one: then another thread runs it.
+    fn is_to_hand_over(&self, task: &Submitted, partition: &Partition) -> bool {
+        let issues = self.worker.is_some_and(|worker| worker >= self.host.cpu_workers());
+        let is_split = matches!(task.desc().action(), Action::Split);
+        issues && self.host.has_real_devices() && partition.is_away(is_split)
+    }
+
+    /// Runs a split or a join that was handed over, and those that it makes ready. It is completed when this returns.
+    pub(crate) fn run_handed_over(&mut self, task: &Submitted) {
+        self.run(|step| step.run_partition(NonNull::from(task)));
+        self.host.count_handed_over();
+    }
+
+    /// Runs a split or a join, which is ready, once.
+    fn run_partition(&mut self, task: NonNull<Submitted>) {
+        // SAFETY: it has not been completed.
+        let submitted = unsafe { task.as_ref() };
         let location = submitted.desc().location();
-        let (action, party) = (submitted.desc().action(), submitted.party());
-        match (action, party) {
+        match (submitted.desc().action(), submitted.party()) {
             (Action::Split, &Party::Partition(partition)) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
@@ -191,23 +238,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
                 unsafe { chain.finish(whole.link(), self) };
             }
-            (Action::Forget, _) => {
-                // SAFETY: as above.
-                let forgetting = unsafe { task.as_ref() };
-                let array = forgetting.access(0).state().expect("it is an array's value");
-                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
-                // SAFETY: it is ready, so it holds its access, which is exclusive.
-                unsafe { array.forget_value(requester) };
-                self.finish(task, 0);
-            }
-            (Action::External(_), _) => {
-                // SAFETY: as above.
-                let task = unsafe { task.as_ref() };
-                self.host.note_ready(task);
-                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
-                unsafe { external::begin(task) };
-            }
-            (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
+            (action, party) => unreachable!("{action:?} of {party:?} is no split and no join"),
         }
     }
 

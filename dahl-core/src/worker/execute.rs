@@ -18,8 +18,12 @@ use crate::statistics::Loss;
 use crate::task::{LifoSlot, ReadyTask, Step};
 use crate::trace::TaskTimes;
 
-/// Runs a task, and what must follow. Never panics, whatever the kernel does.
+/// Runs a task, or a split or a join that was handed over, and what must follow. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyTask) {
+    if task.is_of_partition() {
+        let WorkerContext { worker, recycler, lifo_slot, .. } = context;
+        return Step::of_worker(shared, *worker, recycler, lifo_slot).run_handed_over(task.task());
+    }
     let task = task.task();
     let codelet = task.desc().codelet();
     shared.stall().take(context.worker, task.desc().sequence());
