@@ -156,6 +156,10 @@ impl Allocation {
 }
 
 impl HostFetch {
+    pub(crate) fn device(&self) -> Option<usize> {
+        match self.0 {}
+    }
+
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         match self.0 {}
     }

@@ -4,7 +4,7 @@
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
-use crate::graph::{Dispatch, Host, Submitted};
+use crate::graph::{Dispatch, Host, Submitted, TransferWait};
 use crate::task::ReadyTask;
 
 impl Shared {
@@ -54,7 +54,25 @@ impl Shared {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
 
-    /// A split or a join that was handed over.
+    /// A split or a join whose elements are to come from a device, whose worker looks whether they have.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn next_transfer_wait(&self, device: usize) -> Option<TransferWait> {
+        self.transfer_waits[device].pop()
+    }
+
+    /// Whether there is one.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn has_transfer_wait(&self, device: usize) -> bool {
+        !self.transfer_waits[device].is_empty()
+    }
+
+    /// A split or a join that was handed over and whose elements have come.
     pub(crate) fn next_partition(&self) -> Option<ReadyTask> {
         if self.has_real_devices() { self.partitions.pop() } else { None }
     }
@@ -96,9 +114,17 @@ impl Dispatch for Shared {
         }
     }
 
-    fn hand_over(&self, task: &Submitted) {
-        self.partitions.push(ReadyTask::new(task, self.host()));
-        self.wake_some();
+    fn hand_over(&self, mut wait: TransferWait) {
+        match wait.next_device() {
+            Some(device) => {
+                self.transfer_waits[device].push(wait);
+                self.sleep().wake(self.cpu_workers() + device);
+            }
+            None => {
+                self.partitions.push(ReadyTask::new(wait.into_task(), self.host()));
+                self.wake_some();
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::description::TaskDesc;
 use crate::device::Devices;
 use crate::explain::CallLogs;
-use crate::graph::{Host, HostParts};
+use crate::graph::{Host, HostParts, TransferWait};
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, NotesBytes};
 use crate::observer::{Observer, Submission};
@@ -36,8 +36,10 @@ pub(crate) struct Shared {
     recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
-    /// Splits and joins that were handed over, for CPU workers and the helping host.
+    /// Splits and joins that were handed over and whose elements have come.
     pub(super) partitions: SegQueue<ReadyTask>,
+    /// Those whose elements are to come, for the worker of each device that it looks after them.
+    pub(super) transfer_waits: Vec<SegQueue<TransferWait>>,
     helpers: HelperPool,
     choices: Choices,
     call_logs: CallLogs,
@@ -93,6 +95,7 @@ impl Shared {
         let workers = infos.len();
         let sleep = Arc::new(Sleep::new(workers));
         let links = models.to_vec();
+        let transfer_waits = links.iter().map(|_| SegQueue::new()).collect();
         let models = Models::new(config.performance, workers, clock.is_virtual());
         let counters = Counters::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
@@ -121,6 +124,7 @@ impl Shared {
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             partitions: SegQueue::new(),
+            transfer_waits,
             helpers: HelperPool::default(),
             choices: Choices::new(config.kernels, config.teams),
             call_logs: CallLogs::default(),

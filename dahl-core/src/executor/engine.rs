@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::engine::Shared;
-use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
+use crate::graph::{Dispatch, Engine, Host, Submitted, TransferWait, Waiter};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sleep::Interest;
 use crate::sync::{Mutex, thread};
@@ -87,8 +87,8 @@ impl Dispatch for Executor {
         self.shared.schedule(task, worker);
     }
 
-    fn hand_over(&self, task: &Submitted) {
-        self.shared.hand_over(task);
+    fn hand_over(&self, wait: TransferWait) {
+        self.shared.hand_over(wait);
     }
 }
 

@@ -152,15 +152,27 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
-    pub(crate) fn fetch_async(&self) {
-        if self.is_away() {
-            let mut list = self.replicas.list();
-            // Another reader may have brought them home meanwhile.
-            if !self.replicas.is_home() {
-                // If that fails, it does so where they are waited for.
-                let _ = self.begin_host_fetch(&mut list);
-            }
+    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home. The fetch,
+    /// if they are on their way.
+    pub(crate) fn fetch_async(&self) -> Option<Arc<HostFetch>> {
+        if !self.is_away() {
+            return None;
+        }
+        let mut list = self.replicas.list();
+        // Another reader may have brought them home meanwhile. If it fails to begin, it does so where they are waited for.
+        let host_fetch =
+            if self.replicas.is_home() { None } else { self.begin_host_fetch(&mut list).ok()? };
+        host_fetch.filter(|host_fetch| matches!(host_fetch.is_passed(), Ok(false)))
+    }
+
+    /// Makes home valid with what a `HostFetch` has brought, if it has. The caller holds an access.
+    pub(super) fn land(&self) {
+        let mut list = self.replicas.list();
+        if let Some(host_fetch) = list.host_fetch.clone().filter(|_| !self.replicas.is_home())
+            && matches!(host_fetch.is_passed(), Ok(true))
+        {
+            // It does not fail.
+            let _ = self.end_host_fetch(&mut list, &host_fetch, Ok(()));
         }
     }
 

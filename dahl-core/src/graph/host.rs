@@ -12,6 +12,7 @@ use crossbeam_utils::CachePadded;
 use super::handed_over::HandedOver;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
+use super::transfer_wait::TransferWait;
 use super::waiter::Waiter;
 use crate::array_id::ArrayId;
 use crate::clock::Clock;
@@ -36,9 +37,9 @@ pub(crate) trait Dispatch {
     /// Takes a task whose dependencies are met; `worker` is the worker whose task made it so, if it was one.
     fn schedule(&self, task: &Submitted, worker: Option<usize>);
 
-    /// Takes a split or a join that is ready and that this thread is not to wait for; it is counted as
-    /// [handed over](Host::handed_over).
-    fn hand_over(&self, task: &Submitted);
+    /// Takes a split or a join that is ready, and counted as [handed over](Host::handed_over): a worker runs it when its
+    /// elements have come.
+    fn hand_over(&self, wait: TransferWait);
 }
 
 /// What runs the tasks of a host. Arrays keep it.

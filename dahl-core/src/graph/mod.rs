@@ -26,6 +26,7 @@ mod record;
 mod reduction;
 mod replicas;
 mod state;
+mod transfer_wait;
 mod waiter;
 
 pub(crate) use access::Access;
@@ -40,4 +41,5 @@ pub(crate) use record::{Begin, Party, Record, Submitted};
 pub use reduction::LEAF_LEN;
 pub(crate) use reduction::{Contribution, Reductions, Tree};
 pub(crate) use state::ArrayState;
+pub(crate) use transfer_wait::TransferWait;
 pub(crate) use waiter::Waiter;

@@ -14,6 +14,7 @@ use super::record::Record;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
+use crate::cuda::HostFetch;
 use crate::device::Requester;
 use crate::error::Failure;
 use crate::memory::HOME;
@@ -21,6 +22,10 @@ use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+
+/// So many bytes of a join's parts are on their way at once, or one part: they fill staging buffers, while twice as many fill
+/// the buffers that a device keeps. Copying so many home takes the host much longer than a copy takes to begin.
+const MOST_ON_THEIR_WAY: usize = 64 << 20;
 
 /// What distinguishes one partition of an array from another.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +193,26 @@ impl Partition {
         self.sources(is_split).any(ArrayState::is_away)
     }
 
+    /// Begins to bring home what the split, or else the join, needs there: some of it, if it is much. What is on its way.
+    pub(crate) fn fetch_async(&self, is_split: bool) -> Vec<Arc<HostFetch>> {
+        let mut bytes = 0;
+        let mut fetches = Vec::new();
+        for source in self.sources(is_split) {
+            if bytes >= MOST_ON_THEIR_WAY {
+                break;
+            }
+            let Some(fetch) = source.fetch_async() else { continue };
+            bytes += source.bytes();
+            fetches.push(fetch);
+        }
+        fetches
+    }
+
+    /// Brings home what has come to the main memory of what the split, or else the join, needs.
+    pub(crate) fn land(&self, is_split: bool) {
+        self.sources(is_split).for_each(ArrayState::land);
+    }
+
     /// The arrays whose elements the split, or else the join, needs at home. It is ready and not completed.
     fn sources(&self, is_split: bool) -> impl Iterator<Item = &ArrayState> {
         // SAFETY: the whole's release comes after the split's access to it, which is not done.
@@ -236,8 +261,8 @@ impl Partition {
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
         let requester = Requester { name: "join", location };
-        // All copies begin before one is waited for.
-        self.part_states().for_each(ArrayState::fetch_async);
+        // What is not on its way begins before any of it is waited for.
+        self.fetch_async(false);
         let come_home = |part: &ArrayState| {
             // SAFETY: the join holds exclusive accesses to the parts.
             let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };

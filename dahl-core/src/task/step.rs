@@ -12,7 +12,7 @@ use crate::array_id::ArrayId;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::graph::{
-    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted,
+    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted, TransferWait,
 };
 use crate::sync::atomic::Ordering;
 
@@ -166,10 +166,8 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             (Action::Split | Action::Join, &Party::Partition(partition)) => {
                 // SAFETY: the record of a split or a join, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
-                if self.is_to_hand_over(submitted, partition) {
-                    // Before the task that made it ready is counted as completed.
-                    self.host.handed_over().add();
-                    return self.dispatch.hand_over(submitted);
+                if let Some(wait) = self.to_hand_over(submitted, partition) {
+                    return self.dispatch.hand_over(wait);
                 }
                 self.run_partition(task);
             }
@@ -193,15 +191,42 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// Whether a split or a join waits for a device while this thread issues to one: then another thread runs it.
-    fn is_to_hand_over(&self, task: &Submitted, partition: &Partition) -> bool {
-        let issues = self.worker.is_some_and(|worker| worker >= self.host.cpu_workers());
-        let is_split = matches!(task.desc().action(), Action::Split);
-        issues && self.host.has_real_devices() && partition.is_away(is_split)
+    /// The wait of a split or a join whose elements are with devices, which have begun to send them: it is counted, and to be
+    /// handed over. Nothing if this thread is to run it.
+    fn to_hand_over(&self, task: &Submitted, partition: &Partition) -> Option<TransferWait> {
+        let (host, is_split) = (self.host, is_split(task));
+        if !host.has_real_devices() || !partition.is_away(is_split) {
+            return None;
+        }
+        let fetches = partition.fetch_async(is_split);
+        let issues = self.worker.is_some_and(|worker| worker >= host.cpu_workers());
+        // What has come already needs no wait, but a device's worker has better things to do than to copy it home.
+        if fetches.is_empty() && !issues {
+            return None;
+        }
+        // Before the task that made it ready is counted as completed: no worker leaves from now on.
+        host.handed_over().add();
+        // Where no task made it ready that is counted later, they may have left: then this thread waits.
+        if self.worker.is_none() && host.is_stopped() {
+            host.count_handed_over();
+            return None;
+        }
+        Some(TransferWait::new(task, fetches))
     }
 
-    /// Runs a split or a join that was handed over, and those that it makes ready. It is completed when this returns.
+    /// Runs a split or a join that was handed over, and those that it makes ready; or, if elements are still to come, hands
+    /// it over again.
     pub(crate) fn run_handed_over(&mut self, task: &Submitted) {
+        if let &Party::Partition(partition) = task.party() {
+            let is_split = is_split(task);
+            // SAFETY: the task's record, which is not retired, keeps its partition.
+            let partition = unsafe { &*partition };
+            let fetches = partition.fetch_async(is_split);
+            if !fetches.is_empty() {
+                partition.land(is_split);
+                return self.dispatch.hand_over(TransferWait::new(task, fetches));
+            }
+        }
         self.run(|step| step.run_partition(NonNull::from(task)));
         self.host.count_handed_over();
     }
@@ -322,6 +347,11 @@ impl<D: Dispatch + ?Sized> Step<'_, D> {
             }
         }
     }
+}
+
+/// Whether the task, a split or a join, is a split.
+fn is_split(task: &Submitted) -> bool {
+    matches!(task.desc().action(), Action::Split)
 }
 
 /// The whole, if the task is a join that ends the split's access to it.

@@ -11,7 +11,7 @@ use crate::codelet::Codelet;
 use crate::description::{Action, Step as Part, TaskDesc};
 use crate::engine::Shared;
 use crate::error::Failure;
-use crate::graph::{Access, ArrayState, Submitted};
+use crate::graph::{Access, Submitted};
 use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
@@ -195,7 +195,10 @@ fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
 #[cold]
 fn fetch_async(task: &Submitted) {
     let reads = task.operands().filter(|access| access.reads());
-    reads.filter_map(Access::state).for_each(ArrayState::fetch_async);
+    for array in reads.filter_map(Access::state) {
+        // The fetch goes on in the array's list of replicas.
+        drop(array.fetch_async());
+    }
 }
 
 /// Whether an access reads an array that is not at `node`.

@@ -125,8 +125,7 @@ impl FakeDriver {
     /// If the library lacks the function.
     pub fn hold_downloads(&self, held: bool) {
         // SAFETY: the function has this type.
-        let hold =
-            unsafe { self.library.get::<unsafe extern "C" fn(c_int)>(b"fake_cuda_hold_downloads\0") };
+        let hold = unsafe { self.library.get::<unsafe extern "C" fn(c_int)>(b"fake_cuda_hold_downloads\0") };
         let hold = hold.expect("the library has it");
         // SAFETY: it may be called at any time.
         unsafe { hold(c_int::from(held)) };

@@ -54,6 +54,11 @@ impl HostFetch {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
     }
 
+    /// The device from which the elements come; nothing if there are none.
+    pub(crate) fn device(&self) -> Option<usize> {
+        self.last_event().map(|event| event.stream().0)
+    }
+
     /// Waits until all elements are there.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         self.pieces.iter().try_for_each(|piece| piece.event.wait())

@@ -1,6 +1,7 @@
 //! Codelets with kernels for devices, and runtimes to run them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use dahl_core::__private::{InPlace, Kernel, Parameter};
 use dahl_core::{
@@ -215,6 +216,30 @@ pub(crate) fn scale(x: &mut M<'_>, add: i64, worker: usize) -> Result<()> {
     task.write(x);
     task.argument(add);
     task.on(worker).submit()
+}
+
+/// Something that has come about.
+#[derive(Clone, Default)]
+pub(crate) struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    pub(crate) fn put_up(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// The same, which puts a flag up when it has run.
+#[track_caller]
+pub(crate) fn scale_and_tell(x: &mut M<'_>, worker: usize, flag: &Flag) -> Result<()> {
+    let flag = flag.clone();
+    let mut task = Task::new(&SCALE);
+    task.write(x);
+    task.argument(0_i64);
+    task.on(worker).callback(move |_| flag.put_up()).submit()
 }
 
 #[track_caller]
