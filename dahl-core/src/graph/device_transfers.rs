@@ -153,16 +153,20 @@ impl ArrayState {
     }
 
     /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home. The fetch,
-    /// if they are on their way.
+    /// if it has just begun or goes on.
     pub(crate) fn fetch_async(&self) -> Option<Arc<HostFetch>> {
         if !self.is_away() {
             return None;
         }
         let mut list = self.replicas.list();
-        // Another reader may have brought them home meanwhile. If it fails to begin, it does so where they are waited for.
-        let host_fetch =
-            if self.replicas.is_home() { None } else { self.begin_host_fetch(&mut list).ok()? };
-        host_fetch.filter(|host_fetch| matches!(host_fetch.is_passed(), Ok(false)))
+        if self.replicas.is_home() {
+            return None; // another reader has brought them there meanwhile
+        }
+        if let Some(host_fetch) = &list.host_fetch {
+            return matches!(host_fetch.is_passed(), Ok(false)).then(|| Arc::clone(host_fetch));
+        }
+        // If that fails, it does so where they are waited for.
+        self.begin_host_fetch(&mut list).ok()?
     }
 
     /// Makes home valid with what a `HostFetch` has brought, if it has. The caller holds an access.

@@ -23,9 +23,9 @@ use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// So many bytes of a join's parts are on their way at once, or one part: they fill staging buffers, while twice as many fill
-/// the buffers that a device keeps. Copying so many home takes the host much longer than a copy takes to begin.
-const MOST_ON_THEIR_WAY: usize = 64 << 20;
+/// So many bytes of a join's parts begin their way at once, or one part: they fill staging buffers. Their copy takes much longer
+/// than to begin the next one, which happens before they are copied home: twice as many fill buffers at a time.
+const MOST_ON_THEIR_WAY: usize = 32 << 20;
 
 /// What distinguishes one partition of an array from another.
 #[derive(Clone, Copy, Debug)]
@@ -193,7 +193,8 @@ impl Partition {
         self.sources(is_split).any(ArrayState::is_away)
     }
 
-    /// Begins to bring home what the split, or else the join, needs there: some of it, if it is much. What is on its way.
+    /// Begins to bring home what the split, or else the join, needs there: some of it, if it is much. What has begun, or was on its
+    /// way.
     pub(crate) fn fetch_async(&self, is_split: bool) -> Vec<Arc<HostFetch>> {
         let mut bytes = 0;
         let mut fetches = Vec::new();

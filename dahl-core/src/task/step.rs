@@ -223,6 +223,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             let partition = unsafe { &*partition };
             let fetches = partition.fetch_async(is_split);
             if !fetches.is_empty() {
+                // While the next ones are on their way.
                 partition.land(is_split);
                 return self.dispatch.hand_over(TransferWait::new(task, fetches));
             }

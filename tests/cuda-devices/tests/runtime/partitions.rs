@@ -180,3 +180,28 @@ fn parts_that_were_lost_with_their_device_leave_the_whole_without_a_value() {
         assert_eq!(bed.findings().lines().filter(|line| !line.contains("fault")).count(), 0, "seed {seed}");
     }
 }
+
+#[test]
+fn a_large_join_takes_its_staging_buffers_in_turn() {
+    let Some(bed) = Bed::new("seed=0") else { return };
+    let rt = builder().build().expect("it can be had");
+    // Parts of 16 MiB, of which two begin their way at once, in buffers of 4 MiB.
+    let columns = 2 << 20;
+    let mut whole = rt.zeros([5, columns]).expect("it can be had");
+    for (value, part) in (1..).zip(whole.partition_mut(Axis(0), 1).expect("there is such an axis").iter_mut())
+    {
+        fill(part, value, cuda(0)).expect("it is right");
+    }
+    rt.wait().expect("nothing failed");
+    let before = bed.calls("host_alloc");
+    let sums: Vec<i64> = {
+        let whole = whole.read().expect("nothing failed");
+        whole.rows().into_iter().map(|row| row.iter().sum()).collect()
+    };
+    assert_eq!(sums, [1, 2, 3, 4, 5].map(|value| value * columns as i64));
+    // Those that have come are copied home while the next ones are on their way.
+    let buffers = bed.calls("host_alloc") - before;
+    assert!((8..=16).contains(&buffers), "{buffers} for 20 pieces");
+    drop((whole, rt));
+    assert_eq!(bed.findings(), "");
+}
