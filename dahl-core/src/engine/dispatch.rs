@@ -1,11 +1,14 @@
 //! How a ready task gets from the thread that makes it ready to the thread that runs it: a part of [`Shared`], beside
 //! the scheduler.
 
+use std::sync::Arc;
+
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
-use crate::graph::{Dispatch, Host, Submitted, TransferWait};
-use crate::task::ReadyTask;
+use crate::cuda::HostFetch;
+use crate::graph::{Dispatch, Host, Submitted};
+use crate::task::{ReadyTask, TransferWait};
 
 impl Shared {
     /// A task for the host, which helps. When the workers are gone, it takes theirs.
@@ -52,6 +55,20 @@ impl Shared {
     /// Tells the scheduler that a task has ended which it handed out.
     pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
+    }
+
+    /// Gives a split or a join to the worker of a device from which its elements are to come; to any, if all have come.
+    pub(crate) fn hand_on_wait(&self, mut wait: TransferWait) {
+        match wait.next_device() {
+            Some(device) => {
+                self.transfer_waits[device].push(wait);
+                self.sleep().wake(self.cpu_workers() + device);
+            }
+            None => {
+                self.partitions.push(wait.into_task());
+                self.wake_some();
+            }
+        }
     }
 
     /// A split or a join whose elements are to come from a device, whose worker looks whether they have.
@@ -114,17 +131,8 @@ impl Dispatch for Shared {
         }
     }
 
-    fn hand_over(&self, mut wait: TransferWait) {
-        match wait.next_device() {
-            Some(device) => {
-                self.transfer_waits[device].push(wait);
-                self.sleep().wake(self.cpu_workers() + device);
-            }
-            None => {
-                self.partitions.push(ReadyTask::new(wait.into_task(), self.host()));
-                self.wake_some();
-            }
-        }
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>) {
+        self.hand_on_wait(TransferWait::new(ReadyTask::new(task, self.host()), fetches));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::description::TaskDesc;
 use crate::device::Devices;
 use crate::explain::CallLogs;
-use crate::graph::{Host, HostParts, TransferWait};
+use crate::graph::{Host, HostParts};
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, NotesBytes};
 use crate::observer::{Observer, Submission};
@@ -25,7 +25,7 @@ use crate::scheduler::{PlanDivergences, Recording, Scheduler, Workers};
 use crate::sleep::Sleep;
 use crate::stall::Stall;
 use crate::statistics::Counters;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, TransferWait};
 use crate::trace::{Recorder, Trace};
 
 /// What the workers of a runtime share. It lives as long as any of them, or any of the runtime's arrays.

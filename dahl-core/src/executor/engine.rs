@@ -6,9 +6,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::cuda::HostFetch;
 use crate::device::Devices;
 use crate::engine::Shared;
-use crate::graph::{Dispatch, Engine, Host, Submitted, TransferWait, Waiter};
+use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sleep::Interest;
 use crate::sync::{Mutex, thread};
@@ -87,8 +88,8 @@ impl Dispatch for Executor {
         self.shared.schedule(task, worker);
     }
 
-    fn hand_over(&self, wait: TransferWait) {
-        self.shared.hand_over(wait);
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>) {
+        self.shared.hand_over(task, fetches);
     }
 }
 

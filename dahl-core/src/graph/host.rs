@@ -12,11 +12,11 @@ use crossbeam_utils::CachePadded;
 use super::handed_over::HandedOver;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
-use super::transfer_wait::TransferWait;
 use super::waiter::Waiter;
 use crate::array_id::ArrayId;
 use crate::clock::Clock;
 use crate::codelet::in_kernel;
+use crate::cuda::HostFetch;
 use crate::error::Failure;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::platform::Platform;
@@ -37,9 +37,9 @@ pub(crate) trait Dispatch {
     /// Takes a task whose dependencies are met; `worker` is the worker whose task made it so, if it was one.
     fn schedule(&self, task: &Submitted, worker: Option<usize>);
 
-    /// Takes a split or a join that is ready, and counted as [handed over](Host::handed_over): a worker runs it when its
-    /// elements have come.
-    fn hand_over(&self, wait: TransferWait);
+    /// Takes a split or a join that is ready, and counted as [handed over](Host::handed_over): a worker runs it when the
+    /// fetches of its elements have ended.
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>);
 }
 
 /// What runs the tasks of a host. Arrays keep it.

@@ -26,7 +26,6 @@ mod record;
 mod reduction;
 mod replicas;
 mod state;
-mod transfer_wait;
 mod waiter;
 
 pub(crate) use access::Access;
@@ -41,5 +40,4 @@ pub(crate) use record::{Begin, Party, Record, Submitted};
 pub use reduction::LEAF_LEN;
 pub(crate) use reduction::{Contribution, Reductions, Tree};
 pub(crate) use state::ArrayState;
-pub(crate) use transfer_wait::TransferWait;
 pub(crate) use waiter::Waiter;

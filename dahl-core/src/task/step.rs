@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "turns links back into the records and arrays that they belong to")]
 
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::external;
 use super::lifo_slot::LifoSlot;
@@ -9,10 +10,11 @@ use super::ready::ReadyTask;
 use super::recycler::Recycler;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
+use crate::cuda::HostFetch;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::graph::{
-    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted, TransferWait,
+    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted,
 };
 use crate::sync::atomic::Ordering;
 
@@ -166,8 +168,8 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             (Action::Split | Action::Join, &Party::Partition(partition)) => {
                 // SAFETY: the record of a split or a join, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
-                if let Some(wait) = self.to_hand_over(submitted, partition) {
-                    return self.dispatch.hand_over(wait);
+                if let Some(fetches) = self.to_hand_over(submitted, partition) {
+                    return self.dispatch.hand_over(submitted, fetches);
                 }
                 self.run_partition(task);
             }
@@ -191,9 +193,9 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    /// The wait of a split or a join whose elements are with devices, which have begun to send them: it is counted, and to be
-    /// handed over. Nothing if this thread is to run it.
-    fn to_hand_over(&self, task: &Submitted, partition: &Partition) -> Option<TransferWait> {
+    /// The fetches that a split or a join waits for whose elements are with devices: it is counted, and to be handed over.
+    /// Nothing if this thread is to run it.
+    fn to_hand_over(&self, task: &Submitted, partition: &Partition) -> Option<Vec<Arc<HostFetch>>> {
         let (host, is_split) = (self.host, is_split(task));
         if !host.has_real_devices() || !partition.is_away(is_split) {
             return None;
@@ -211,7 +213,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             host.count_handed_over();
             return None;
         }
-        Some(TransferWait::new(task, fetches))
+        Some(fetches)
     }
 
     /// Runs a split or a join that was handed over, and those that it makes ready; or, if elements are still to come, hands
@@ -225,7 +227,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             if !fetches.is_empty() {
                 // While the next ones are on their way.
                 partition.land(is_split);
-                return self.dispatch.hand_over(TransferWait::new(task, fetches));
+                return self.dispatch.hand_over(task, fetches);
             }
         }
         self.run(|step| step.run_partition(NonNull::from(task)));

@@ -26,11 +26,11 @@ use super::task_error::TaskError;
 use crate::cuda::{CudaDevice, Names};
 use crate::device::{DeviceMemory, Devices, demand_bytes};
 use crate::engine::Shared;
-use crate::graph::{Dispatch, Submitted, TransferWait};
+use crate::graph::Submitted;
 use crate::sleep::Park;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
-use crate::task::{ReadyTask, Step};
+use crate::task::{ReadyTask, Step, TransferWait};
 
 /// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not
 /// wait for the host, few enough that what is taken could not have been done elsewhere sooner.
@@ -178,7 +178,7 @@ impl<'s> Worker<'s> {
                 self.transfer_waits.push_front(first);
                 break;
             }
-            self.shared.hand_over(first);
+            self.shared.hand_on_wait(first);
             any = true;
         }
         any
