@@ -159,18 +159,19 @@ impl Sleep {
         }
     }
 
-    /// Wakes a worker of those that `can` do the work that was made, if one of them sleeps.
-    pub(crate) fn wake_one_that(&self, can: impl Fn(usize) -> bool) {
+    /// Wakes a worker of those that `can` do the work that was made, if one of them sleeps. Whether one did.
+    pub(crate) fn wake_one_that(&self, can: impl Fn(usize) -> bool) -> bool {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) == 0 {
-            return;
+            return false;
         }
         let mut sleepers = self.sleepers();
-        let Some(place) = sleepers.iter().rposition(|sleeper| can(sleeper.worker)) else { return };
+        let Some(place) = sleepers.iter().rposition(|sleeper| can(sleeper.worker)) else { return false };
         let worker = sleepers.remove(place).worker;
         self.tell(&sleepers);
         drop(sleepers);
         self.unparkers[worker].unpark();
+        true
     }
 
     /// Wakes others in place of `worker`, which was woken and has found something else to do: a CPU worker and a device's
@@ -180,9 +181,9 @@ impl Sleep {
         self.wake_one_that(|other| other >= self.cpu_workers && other != worker);
     }
 
-    /// Wakes a CPU worker, if one sleeps.
-    pub(crate) fn wake_cpu_worker(&self) {
-        self.wake_one_that(|worker| worker < self.cpu_workers);
+    /// Wakes a CPU worker, if one sleeps. Whether one did.
+    pub(crate) fn wake_cpu_worker(&self) -> bool {
+        self.wake_one_that(|worker| worker < self.cpu_workers)
     }
 
     /// As [`wake_one`](Self::wake_one), but not the only one that sleeps, if its park is timed and each of `cores` has a

@@ -148,6 +148,10 @@ impl Allocation {
         match self.0 {}
     }
 
+    pub(crate) fn upload_fetched(&mut self, _: &Arc<HostFetch>) -> Result<Moved, CudaError> {
+        match self.0 {}
+    }
+
     pub(crate) fn download(&mut self, _: usize, _: bool) -> Result<(HostFetch, Moved), CudaError> {
         match self.0 {}
     }
@@ -166,6 +170,10 @@ impl Allocation {
 }
 
 impl HostFetch {
+    pub(crate) fn device(&self) -> Option<usize> {
+        match self.0 {}
+    }
+
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         match self.0 {}
     }

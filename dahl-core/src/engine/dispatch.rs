@@ -1,16 +1,21 @@
 //! How a ready task gets from the thread that makes it ready to the thread that runs it: a part of [`Shared`], beside
 //! the scheduler.
 
+use std::sync::Arc;
+
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
+use crate::cuda::HostFetch;
 use crate::graph::{Dispatch, Host, Submitted};
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, TransferWait};
 
 impl Shared {
     /// A task for the host, which helps. After the workers have ended, it also takes theirs.
     pub(crate) fn next_task_of_host(&self) -> Option<ReadyTask> {
-        self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None })
+        let of_scheduler = || self.pop(None);
+        let of_nobody = || if self.is_stopped() { self.pop_for_nobody() } else { None };
+        self.next_partition().or_else(of_scheduler).or_else(of_nobody)
     }
 
     /// A task of some worker, after the workers have ended.
@@ -54,7 +59,53 @@ impl Shared {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
 
+    /// Gives a split or a join to the worker of a device from which its elements are to come; to any, if all have come.
+    pub(crate) fn hand_on_wait(&self, mut wait: TransferWait) {
+        match wait.next_device() {
+            Some(device) => {
+                self.transfer_waits[device].push(wait);
+                self.sleep().wake(self.cpu_workers() + device);
+            }
+            None => {
+                self.partitions.push(wait.into_task());
+                // A worker of a device takes it if all CPU workers have tasks, which may be long.
+                if !self.sleep().wake_cpu_worker() {
+                    self.sleep().wake_one();
+                }
+            }
+        }
+    }
+
+    /// A split or a join whose elements are to come from a device, whose worker looks whether they have.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn next_transfer_wait(&self, device: usize) -> Option<TransferWait> {
+        self.transfer_waits[device].pop()
+    }
+
+    /// Whether there is one.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn has_transfer_wait(&self, device: usize) -> bool {
+        !self.transfer_waits[device].is_empty()
+    }
+
+    /// A split or a join that was handed over and whose elements have come.
+    pub(crate) fn next_partition(&self) -> Option<ReadyTask> {
+        if self.has_real_devices() { self.partitions.pop() } else { None }
+    }
+
     pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
+        if worker < self.cpu_workers()
+            && let Some(partition) = self.next_partition()
+        {
+            self.wake_in_place_of(worker);
+            return Some(partition);
+        }
         let mailbox = &self.mailboxes[worker];
         if !mailbox.is_empty()
             && let Some(task) = mailbox.pop()
@@ -83,6 +134,10 @@ impl Dispatch for Shared {
             }
             None => self.push(task, worker),
         }
+    }
+
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>) {
+        self.hand_on_wait(TransferWait::new(ReadyTask::new(task, self.host()), fetches));
     }
 }
 

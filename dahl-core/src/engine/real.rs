@@ -43,7 +43,7 @@ impl Shared {
     pub(super) fn wake_for(&self, able: Option<AbleWorkers>) {
         match able {
             None => self.sleep().wake_one_on_free_core(self.cores()),
-            Some(able) => self.sleep().wake_one_that(|worker| able.contains(worker)),
+            Some(able) => drop(self.sleep().wake_one_that(|worker| able.contains(worker))),
         }
     }
 

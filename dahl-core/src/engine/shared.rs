@@ -25,7 +25,7 @@ use crate::scheduler::{PlanDivergences, Recording, Scheduler, Workers};
 use crate::sleep::Sleep;
 use crate::stall::Stall;
 use crate::statistics::Counters;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, TransferWait};
 use crate::trace::{Recorder, Trace};
 
 /// The state that the workers of a runtime share. It lives as long as any of them, or any of the runtime's arrays.
@@ -36,6 +36,10 @@ pub(crate) struct Shared {
     recording: Option<Arc<Recording>>,
     /// Tasks for one particular worker.
     pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
+    /// Splits and joins that were handed over and whose elements have come.
+    pub(super) partitions: SegQueue<ReadyTask>,
+    /// Those whose elements are to come, for the worker of each device that it looks after them.
+    pub(super) transfer_waits: Vec<SegQueue<TransferWait>>,
     helpers: HelperPool,
     choices: Choices,
     call_logs: CallLogs,
@@ -91,6 +95,7 @@ impl Shared {
         let workers = infos.len();
         let sleep = Arc::new(Sleep::new(workers, config.processors.len()));
         let links = models.to_vec();
+        let transfer_waits = links.iter().map(|_| SegQueue::new()).collect();
         let models = Models::new(config.performance, workers, clock.is_virtual());
         let counters = Counters::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
@@ -118,6 +123,8 @@ impl Shared {
             divergences: config.divergences,
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
+            partitions: SegQueue::new(),
+            transfer_waits,
             helpers: HelperPool::default(),
             choices: Choices::new(config.kernels, config.teams),
             call_logs: CallLogs::default(),

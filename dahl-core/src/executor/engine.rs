@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::codelet::kernel_memory;
 use crate::config::Config;
+use crate::cuda::HostFetch;
 use crate::device::Devices;
 use crate::engine::Shared;
 use crate::float_control::FloatControl;
@@ -88,6 +89,10 @@ impl Dispatch for Executor {
 
     fn schedule(&self, task: &Submitted, worker: Option<usize>) {
         self.shared.schedule(task, worker);
+    }
+
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>) {
+        self.shared.hand_over(task, fetches);
     }
 }
 

@@ -76,11 +76,12 @@ impl ArrayState {
     /// As [`bring_to`](Self::bring_to), for a CUDA device: the copy is in flight when this returns, and later uses by
     /// its device wait for it (D2).
     pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
+        // A fetch that has failed is no location: then the elements are in another replica, or lost.
         if !self.replicas.is_home()
             && let Some(host_fetch) = list.host_fetch.clone()
+            && let Err(error) = host_fetch.is_passed()
         {
-            let fetched = host_fetch.wait();
-            self.end_host_fetch(list, &host_fetch, fetched)?;
+            self.end_host_fetch(list, &host_fetch, Err(error))?;
         }
         let node = list.replicas[place].node;
         let (from, moved) = if self.replicas.is_home() {
@@ -93,6 +94,10 @@ impl ArrayState {
                 unsafe { home.pack_bytes(start, piece) };
             });
             (HOME, moved)
+        } else if let Some(host_fetch) = &list.host_fetch {
+            // They are on their way home: the stream waits for them, and this thread does not.
+            let Room::Cuda(to) = &mut list.replicas[place].room else { return Ok(()) };
+            (HOME, to.upload_fetched(host_fetch))
         } else {
             let source = self.valid_replica(list)?;
             let from = list.replicas[source].node;
@@ -158,11 +163,31 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Starts fetching elements home if only a CUDA device has them, for a caller that will read them there.
-    pub(crate) fn fetch_async(&self) {
-        if self.replicas.may_exist() && !self.replicas.is_home() {
-            // An error is returned again where the elements are waited for.
-            let _ = self.begin_host_fetch(&mut self.replicas.list());
+    /// Starts fetching elements home if only a CUDA device has them, for a caller that will read them there. Returns the
+    /// fetch if it has not ended.
+    pub(crate) fn fetch_async(&self) -> Option<Arc<HostFetch>> {
+        if !self.is_away() {
+            return None;
+        }
+        let mut list = self.replicas.list();
+        if self.replicas.is_home() {
+            return None; // another reader has fetched them meanwhile
+        }
+        if let Some(host_fetch) = &list.host_fetch {
+            return matches!(host_fetch.is_passed(), Ok(false)).then(|| Arc::clone(host_fetch));
+        }
+        // An error is returned again where the elements are waited for.
+        self.begin_host_fetch(&mut list).ok()?
+    }
+
+    /// Makes home valid with the elements of a `HostFetch` that has ended, if there is one. The caller holds an access.
+    pub(super) fn land(&self) {
+        let mut list = self.replicas.list();
+        if let Some(host_fetch) = list.host_fetch.clone().filter(|_| !self.replicas.is_home())
+            && matches!(host_fetch.is_passed(), Ok(true))
+        {
+            // It does not fail.
+            let _ = self.end_host_fetch(&mut list, &host_fetch, Ok(()));
         }
     }
 

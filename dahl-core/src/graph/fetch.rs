@@ -31,6 +31,11 @@ impl ArrayState {
         (from != node).then(|| (from, self.bytes()))
     }
 
+    /// Whether only devices have the elements.
+    pub(super) fn is_away(&self) -> bool {
+        self.replicas.may_exist() && !self.replicas.is_home()
+    }
+
     /// Makes elements available at `node`, for a task that holds an access. A replica is pinned.
     ///
     /// # Safety

@@ -10,12 +10,14 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 
 use super::failures::Failures;
+use super::handed_over::HandedOver;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
 use super::waiter::Waiter;
 use crate::array_id::ArrayId;
 use crate::clock::Clock;
 use crate::codelet::in_kernel;
+use crate::cuda::HostFetch;
 use crate::error::Failure;
 use crate::fork::Generation;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
@@ -35,6 +37,10 @@ pub(crate) trait Dispatch {
 
     /// Takes a task whose dependencies are met; `worker` is the worker whose task made it ready, if any.
     fn schedule(&self, task: &Submitted, worker: Option<usize>);
+
+    /// Takes a split or a join that is ready, and counted as [handed over](Host::handed_over): a worker runs it when the
+    /// fetches of its elements have ended.
+    fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>);
 }
 
 /// Runs the tasks of a host. Arrays keep it alive.
@@ -113,6 +119,7 @@ pub(crate) struct Host {
     completed: Vec<CachePadded<AtomicU64>>,
     /// Tasks completed outside of the runtime.
     completed_outside: AtomicU64,
+    handed_over: HandedOver,
     stopped: AtomicBool,
     failures: Failures,
     generation: Generation,
@@ -157,6 +164,7 @@ impl Host {
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             completed_outside: AtomicU64::new(0),
+            handed_over: HandedOver::default(),
             stopped: AtomicBool::new(false),
             failures: Failures::default(),
             generation: Generation::new(),
@@ -241,10 +249,23 @@ impl Host {
         self.submitted.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Whether every task that was submitted has completed.
+    /// Whether every task that was submitted has completed, and every split and join that was handed over has run.
     pub(crate) fn is_drained(&self) -> bool {
-        // Completions first: each of them has been counted as submitted before.
-        self.completed() == self.submitted.load(Ordering::SeqCst)
+        // Completions first: each of them has been counted as submitted before, and the joins that it made ready too.
+        self.completed() == self.submitted.load(Ordering::SeqCst) && self.handed_over.is_empty()
+    }
+
+    /// The splits and joins that were handed over.
+    pub(crate) fn handed_over(&self) -> &HandedOver {
+        &self.handed_over
+    }
+
+    /// Counts a split or a join that was handed over and has run, and lets the workers go if it was the last.
+    pub(crate) fn count_handed_over(&self) {
+        self.handed_over.remove();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep.wake_all();
+        }
     }
 
     /// How many tasks have completed.

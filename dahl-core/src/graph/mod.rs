@@ -18,6 +18,7 @@ mod eviction;
 mod failures;
 mod fetch;
 mod fetch_error;
+mod handed_over;
 mod home;
 mod host;
 mod partition;

@@ -14,6 +14,7 @@ use super::record::Record;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
+use crate::cuda::HostFetch;
 use crate::device::Requester;
 use crate::error::Failure;
 use crate::memory::HOME;
@@ -21,6 +22,10 @@ use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+
+/// The bytes of a join's parts whose copies start together, or one part: they fill staging buffers. A copy takes much longer
+/// than to start the next one, which happens before its elements are copied home: so up to twice as many fill buffers.
+const MOST_ON_THEIR_WAY: usize = 32 << 20;
 
 /// The key of a partition of an array.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +189,40 @@ impl Partition {
             && self.references.is_sole()
     }
 
+    /// Whether the split, or else the join, needs elements that are not at home.
+    pub(crate) fn is_away(&self, is_split: bool) -> bool {
+        self.sources(is_split).any(ArrayState::is_away)
+    }
+
+    /// Begins to bring home what the split, or else the join, needs there: some of it, if it is much. What has begun, or was on its
+    /// way.
+    pub(crate) fn fetch_async(&self, is_split: bool) -> Vec<Arc<HostFetch>> {
+        let mut bytes = 0;
+        let mut fetches = Vec::new();
+        for source in self.sources(is_split) {
+            if bytes >= MOST_ON_THEIR_WAY {
+                break;
+            }
+            let Some(fetch) = source.fetch_async() else { continue };
+            bytes += source.bytes();
+            fetches.push(fetch);
+        }
+        fetches
+    }
+
+    /// Brings home what has come to the main memory of what the split, or else the join, needs.
+    pub(crate) fn land(&self, is_split: bool) {
+        self.sources(is_split).for_each(ArrayState::land);
+    }
+
+    /// The arrays whose elements the split, or else the join, needs at home. It is ready and not completed.
+    fn sources(&self, is_split: bool) -> impl Iterator<Item = &ArrayState> {
+        // SAFETY: the whole's release comes after the split's access to it, which is not done.
+        let whole = is_split.then(|| unsafe { &*self.whole });
+        let parts = (!is_split).then(|| self.part_states());
+        whole.into_iter().chain(parts.into_iter().flatten())
+    }
+
     pub(crate) fn split(&self) -> &Record {
         &self.split
     }
@@ -224,6 +263,8 @@ impl Partition {
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
         let requester = Requester { name: "join", location };
+        // What is not on its way begins before any of it is waited for.
+        self.fetch_async(false);
         let come_home = |part: &ArrayState| {
             // SAFETY: the join holds exclusive accesses to the parts.
             let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };

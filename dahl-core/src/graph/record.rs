@@ -38,7 +38,7 @@ pub(crate) struct Record {
     party: UnsafeCell<Party>,
     /// The function to call when it has ended.
     callback: UnsafeCell<Option<Callback>>,
-    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a commute
+    /// The next one of a list: of splits and joins that a step has still to run or to hand over, or of tasks that wait for a commute
     /// lock.
     next: AtomicPtr<Record>,
     /// The number of the last array whose commute lock it holds, plus one.

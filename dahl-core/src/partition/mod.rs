@@ -17,6 +17,9 @@
 //! `PartsMut`, and only the borrow of the whole bounds its use. Shared parts cannot be moved out. [`Parts`] joins when
 //! it is dropped, or if it is leaked, at the next exclusive access.
 //!
+//! A split or a join whose elements are on CUDA devices runs when these have come home, and no thread waits for that:
+//! `README.md`, beside this file.
+//!
 //! A joined partition is kept, with the list of its parts' handles, for the next one of the same kind, which then
 //! allocates nothing.
 #![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]

@@ -15,6 +15,7 @@ mod ready;
 mod recycler;
 mod reduction;
 mod step;
+mod transfer_wait;
 mod wait;
 
 pub(crate) use allocation::{block_in_submission, wait_for, wait_for_bytes};
@@ -25,4 +26,5 @@ pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
 pub(crate) use recycler::Recycler;
 pub(crate) use step::Step;
+pub(crate) use transfer_wait::TransferWait;
 pub(crate) use wait::wait_for_access;

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use crate::array_id::ArrayId;
-use crate::description::{ArrayUse, Placement, TaskDesc};
+use crate::description::{Action, ArrayUse, Placement, TaskDesc};
 use crate::device::Requester;
 use crate::graph::{ArrayState, Host, Submitted};
 use crate::memory::HOME;
@@ -46,6 +46,11 @@ impl ReadyTask {
     pub(crate) fn task<'r>(self) -> &'r Submitted {
         // SAFETY: the record is not free before it is completed, which takes this value.
         unsafe { self.task.as_ref() }
+    }
+
+    /// Whether it is the split or the join of a partition, which no scheduler sees.
+    pub(crate) fn is_of_partition(&self) -> bool {
+        matches!(self.desc().action(), Action::Split | Action::Join)
     }
 
     /// The task, for reading.

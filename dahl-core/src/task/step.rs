@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "turns links back into the records and arrays that they belong to")]
 
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::external;
 use super::lifo_slot::LifoSlot;
@@ -9,6 +10,7 @@ use super::ready::ReadyTask;
 use super::recycler::Recycler;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
+use crate::cuda::HostFetch;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::graph::{
@@ -160,13 +162,86 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         std::mem::take(&mut self.own_retired)
     }
 
-    /// Runs a split or a join, or discards an array's value.
+    /// Runs a split or a join, or hands it over; or discards an array's value.
     fn run_inline(&mut self, task: NonNull<Submitted>) {
         // SAFETY: a record in the list has not been completed.
         let submitted = unsafe { task.as_ref() };
+        match (submitted.desc().action(), submitted.party()) {
+            (Action::Split | Action::Join, &Party::Partition(partition)) => {
+                // SAFETY: the record of a split or a join, which is not retired, keeps its partition.
+                let partition = unsafe { &*partition };
+                if let Some(fetches) = self.to_hand_over(submitted, partition) {
+                    return self.dispatch.hand_over(submitted, fetches);
+                }
+                self.run_partition(task);
+            }
+            (Action::Forget, _) => {
+                // SAFETY: as above.
+                let forgetting = unsafe { task.as_ref() };
+                let array = forgetting.access(0).state().expect("it is an array's value");
+                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
+                // SAFETY: it is ready, so it holds its access, which is exclusive.
+                unsafe { array.forget_value(requester) };
+                self.finish(task, 0);
+            }
+            (Action::External(_), _) => {
+                // SAFETY: as above.
+                let task = unsafe { task.as_ref() };
+                self.host.note_ready(task);
+                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
+                unsafe { external::begin(task) };
+            }
+            (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
+        }
+    }
+
+    /// The fetches that a split or a join waits for whose elements are with devices: it is counted, and to be handed over.
+    /// Nothing if this thread is to run it.
+    fn to_hand_over(&self, task: &Submitted, partition: &Partition) -> Option<Vec<Arc<HostFetch>>> {
+        let (host, is_split) = (self.host, is_split(task));
+        if !host.has_real_devices() || !partition.is_away(is_split) {
+            return None;
+        }
+        let fetches = partition.fetch_async(is_split);
+        let issues = self.worker.is_some_and(|worker| worker >= host.cpu_workers());
+        // What has come already needs no wait, but a device's worker has better things to do than to copy it home.
+        if fetches.is_empty() && !issues {
+            return None;
+        }
+        // Before the task that made it ready is counted as completed: no worker leaves from now on.
+        host.handed_over().add();
+        // Where no task made it ready that is counted later, they may have left: then this thread waits.
+        if self.worker.is_none() && host.is_stopped() {
+            host.count_handed_over();
+            return None;
+        }
+        Some(fetches)
+    }
+
+    /// Runs a split or a join that was handed over, and those that it makes ready; or, if elements are still to come, hands
+    /// it over again.
+    pub(crate) fn run_handed_over(&mut self, task: &Submitted) {
+        if let &Party::Partition(partition) = task.party() {
+            let is_split = is_split(task);
+            // SAFETY: the task's record, which is not retired, keeps its partition.
+            let partition = unsafe { &*partition };
+            let fetches = partition.fetch_async(is_split);
+            if !fetches.is_empty() {
+                // While the next ones are on their way.
+                partition.land(is_split);
+                return self.dispatch.hand_over(task, fetches);
+            }
+        }
+        self.run(|step| step.run_partition(NonNull::from(task)));
+        self.host.count_handed_over();
+    }
+
+    /// Runs a split or a join, which is ready, once.
+    fn run_partition(&mut self, task: NonNull<Submitted>) {
+        // SAFETY: it has not been completed.
+        let submitted = unsafe { task.as_ref() };
         let location = submitted.desc().location();
-        let (action, party) = (submitted.desc().action(), submitted.party());
-        match (action, party) {
+        match (submitted.desc().action(), submitted.party()) {
             (Action::Split, &Party::Partition(partition)) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
@@ -193,23 +268,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
                 unsafe { chain.finish(whole.link(), self) };
             }
-            (Action::Forget, _) => {
-                // SAFETY: as above.
-                let forgetting = unsafe { task.as_ref() };
-                let array = forgetting.access(0).state().expect("it is an array's value");
-                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
-                // SAFETY: it is ready, so it holds its access, which is exclusive.
-                unsafe { array.forget_value(requester) };
-                self.finish(task, 0);
-            }
-            (Action::External(_), _) => {
-                // SAFETY: as above.
-                let task = unsafe { task.as_ref() };
-                self.host.note_ready(task);
-                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
-                unsafe { external::begin(task) };
-            }
-            (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
+            (action, party) => unreachable!("{action:?} of {party:?} is no split and no join"),
         }
     }
 
@@ -294,6 +353,11 @@ impl<D: Dispatch + ?Sized> Step<'_, D> {
             }
         }
     }
+}
+
+/// Whether the task, a split or a join, is a split.
+fn is_split(task: &Submitted) -> bool {
+    matches!(task.desc().action(), Action::Split)
 }
 
 /// The whole array, if the task is a join that ends the split's access to it.

@@ -11,15 +11,19 @@ use crate::codelet::Codelet;
 use crate::description::{Action, Step as Part, TaskDesc};
 use crate::engine::Shared;
 use crate::error::Failure;
-use crate::graph::{Access, ArrayState, Submitted};
+use crate::graph::{Access, Submitted};
 use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
 use crate::task::{LifoSlot, ReadyTask, Step};
 use crate::trace::TaskTimes;
 
-/// Runs a task, with all consequences. Never panics, whatever the kernel does.
+/// Runs a task, or a split or a join that was handed over, with all consequences. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyTask) {
+    if task.is_of_partition() {
+        let WorkerContext { worker, recycler, lifo_slot, .. } = context;
+        return Step::of_worker(shared, *worker, recycler, lifo_slot).run_handed_over(task.task());
+    }
     let task = task.task();
     let codelet = task.desc().codelet();
     shared.stall().take(context.worker, task.desc().sequence());
@@ -192,7 +196,10 @@ fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
 #[cold]
 fn fetch_async(task: &Submitted) {
     let reads = task.operands().filter(|access| access.reads());
-    reads.filter_map(Access::state).for_each(ArrayState::fetch_async);
+    for array in reads.filter_map(Access::state) {
+        // The fetch goes on in the array's list of replicas.
+        drop(array.fetch_async());
+    }
 }
 
 /// Whether an access reads an array that is not at `node`.

@@ -6,6 +6,7 @@ mod chain;
 mod commute_lock;
 mod content;
 mod countdown;
+mod handed_over;
 mod references;
 mod slab;
 mod sleep;

@@ -158,6 +158,39 @@ impl<R> Allocation<R> {
         sent.map(|()| Moved { begin, end })
     }
 
+    /// Copies elements that another copy brings to the host, of this device or another one, from its staging buffers: the stream
+    /// waits for each, and the caller for none.
+    pub fn upload_fetched(&mut self, host_fetch: &Arc<HostFetch>) -> Result<Moved, CudaError> {
+        let device = Arc::clone(&self.device);
+        let up = device.stream(UP);
+        self.enter(up, true)?;
+        let begin = up.record_event()?;
+        let sent = self.send_pieces(host_fetch);
+        // Whatever was sent of it: what comes after waits for that.
+        // Without an event nobody knows until when the buffers are read: then they stay.
+        let end = up.record_event().inspect_err(|_| std::mem::forget(Arc::clone(host_fetch)))?;
+        host_fetch.note_read(&end);
+        self.leave(UP, &end, true);
+        sent.map(|()| Moved { begin, end })
+    }
+
+    /// Sends what a copy to the host brings. The stream has entered.
+    fn send_pieces(&self, host_fetch: &HostFetch) -> Result<(), CudaError> {
+        let _entered = self.device.enter()?;
+        let up = self.device.stream(UP);
+        let mut to = self.address;
+        for (buffer, bytes, event) in host_fetch.pieces() {
+            up.wait(event)?;
+            let raw = up.raw()?;
+            // SAFETY: A, and the stream waits for what is done with the memory (D2) and for what writes the buffer, which is
+            // not used again before the event that the caller notes has passed (D4).
+            let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
+            check("cuMemcpyHtoDAsync", code)?;
+            to += bytes as u64;
+        }
+        Ok(())
+    }
+
     /// Writes `bytes` bytes that `fill` makes.
     pub fn fill(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), CudaError> {
         let device = Arc::clone(&self.device);

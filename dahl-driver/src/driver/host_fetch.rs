@@ -1,6 +1,6 @@
 //! [`HostFetch`]: an in-flight copy from a device to the host, in staging buffers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::CudaError;
 use super::event::Event;
@@ -10,6 +10,8 @@ use super::pinned::{Pinned, Staging};
 #[derive(Debug)]
 pub struct HostFetch {
     pieces: Vec<Piece>,
+    /// Copies from the buffers to devices.
+    reads: Mutex<Vec<Event>>,
     staging: Arc<Staging>,
 }
 
@@ -25,7 +27,7 @@ struct Piece {
 
 impl HostFetch {
     pub(super) fn new(staging: &Arc<Staging>) -> Self {
-        Self { pieces: Vec::new(), staging: Arc::clone(staging) }
+        Self { pieces: Vec::new(), reads: Mutex::default(), staging: Arc::clone(staging) }
     }
 
     pub(super) fn push(&mut self, buffer: Pinned, bytes: usize, event: Event) {
@@ -35,6 +37,23 @@ impl HostFetch {
     /// When all elements are there; nothing if there are none.
     pub(super) fn last_event(&self) -> Option<&Event> {
         self.pieces.last().map(|piece| &piece.event)
+    }
+
+    /// The staging buffers with the elements, in order: how many bytes are in each, and when they are there.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (&Pinned, usize, &Event)> {
+        self.pieces.iter().map(|Piece { buffer, bytes, event }| {
+            (buffer.as_ref().expect("buffers stay until the fetch is dropped"), *bytes, event)
+        })
+    }
+
+    /// Notes that a stream reads the buffers up to `event`.
+    pub(super) fn note_read(&self, event: &Event) {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+    }
+
+    /// The device from which the elements come; nothing if there are none.
+    pub fn device(&self) -> Option<usize> {
+        self.last_event().map(|event| event.stream().0)
     }
 
     /// Waits until all elements are there.
@@ -65,9 +84,10 @@ impl HostFetch {
 
 impl Drop for HostFetch {
     fn drop(&mut self) {
+        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         for Piece { buffer, event, .. } in self.pieces.drain(..) {
             if let Some(buffer) = buffer {
-                self.staging.give_back(buffer, event);
+                self.staging.give_back_read(buffer, event, reads.clone());
             }
         }
     }

@@ -41,9 +41,42 @@ pub(super) struct Staging {
 #[derive(Debug, Default)]
 struct Buffers {
     free: Vec<Pinned>,
-    /// In the order in which they were given back: with what is still to be done with them.
-    busy: Vec<(Event, Pinned)>,
+    /// In the order in which they were given back.
+    busy: Vec<Busy>,
     bytes: usize,
+}
+
+/// A buffer that streams still use.
+#[derive(Debug)]
+struct Busy {
+    buffer: Pinned,
+    /// The last work of the buffers' own device with it.
+    event: Event,
+    /// Later reads of it by streams, also of other devices.
+    reads: Vec<Event>,
+}
+
+impl Busy {
+    /// Whether nothing uses it any more. After an error on its own device it is not used again.
+    fn is_free(&self) -> bool {
+        // Another device that is lost reads no more.
+        let is_over = |read: &Event| read.is_passed().unwrap_or(true);
+        self.event.is_passed().unwrap_or(false) && self.reads.iter().all(is_over)
+    }
+
+    /// Waits until nothing uses it any more.
+    fn wait(&self) -> Result<(), CudaError> {
+        self.event.wait()?;
+        self.wait_for_reads();
+        Ok(())
+    }
+
+    /// Waits until no stream reads it any more: an error of another device, as above, ends the wait for it.
+    fn wait_for_reads(&self) {
+        for read in &self.reads {
+            let _ = read.wait();
+        }
+    }
 }
 
 impl Pinned {
@@ -97,10 +130,8 @@ impl Buffers {
     fn reap(&mut self) {
         let mut place = 0;
         while place < self.busy.len() {
-            // After an error nothing is done any more: the device is lost. Such a buffer is not used again.
-            if self.busy[place].0.is_passed().unwrap_or(false) {
-                let (_, buffer) = self.busy.swap_remove(place);
-                self.free.push(buffer);
+            if self.busy[place].is_free() {
+                self.free.push(self.busy.swap_remove(place).buffer);
             } else {
                 place += 1;
             }
@@ -142,8 +173,8 @@ impl Staging {
                 buffers.bytes -= buffer.bytes;
                 continue;
             }
-            let Some((event, _)) = buffers.busy.first() else { break };
-            event.wait()?;
+            let Some(first) = buffers.busy.first() else { break };
+            first.wait()?;
         }
         buffers.bytes += bytes;
         drop(buffers);
@@ -152,11 +183,24 @@ impl Staging {
 
     /// Takes a buffer back that is used until `event`.
     pub(super) fn give_back(&self, buffer: Pinned, event: Event) {
-        self.buffers().busy.push((event, buffer));
+        self.give_back_read(buffer, event, Vec::new());
+    }
+
+    /// The same, of one that streams read besides.
+    pub(super) fn give_back_read(&self, buffer: Pinned, event: Event, reads: Vec<Event>) {
+        self.buffers().busy.push(Busy { buffer, event, reads });
     }
 
     /// Takes a buffer back with which nothing is left to be done.
     pub(super) fn give_back_free(&self, buffer: Pinned) {
         self.buffers().free.push(buffer);
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // D6: the streams of its own device are idle, but those of others may read its buffers.
+        let buffers = self.buffers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        buffers.busy.iter().for_each(Busy::wait_for_reads);
     }
 }

@@ -140,6 +140,7 @@ static CUresult copy(CUstream handle, End to, End from, Extent extent, When when
             read_now(work, from, extent, [&](Work &again, End now) { return copy_work(again, to, now, extent); });
         }
         bool to_pinned = to.allocation && !to.allocation->is_device() && from.allocation && from.allocation->is_device();
+        work.is_download = to_pinned;
         if (to_pinned && !stream.capture && driver().settings.seed > 0) spoil(to, extent);
         // Between two devices' memories even the synchronous copy does not wait.
         bool is_on_devices = from.allocation && from.allocation->is_device() && to.allocation && to.allocation->is_device();

@@ -172,3 +172,9 @@ extern "C" __attribute__((visibility("default"))) const char *fake_cuda_calls() 
     text = driver().failures.calls();
     return text.c_str();
 }
+
+// From now on, or no longer, copies to the host do not run.
+extern "C" __attribute__((visibility("default"))) void fake_cuda_hold_downloads(int held) {
+    std::lock_guard<std::mutex> lock(driver_mutex());
+    driver().scheduler.hold_downloads(held != 0);
+}

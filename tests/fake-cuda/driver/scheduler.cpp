@@ -95,6 +95,7 @@ std::shared_ptr<Operation> Scheduler::pick() {
         if (stream->queue.empty()) continue;
         const auto &first = stream->queue.front();
         if (!needed.empty() && !needed.count(first.get())) continue;
+        if (holds_downloads && first->work.is_download) continue;
         if (may_run(*first)) possible.push_back(first);
     }
     if (possible.empty()) return nullptr;
@@ -185,6 +186,11 @@ void Scheduler::looked_at(std::shared_ptr<Operation> operation) {
         looked.erase(std::find(looked.begin(), looked.end(), operation.get()));
     }
     if (operation->done) host.join(operation->clock);
+}
+
+void Scheduler::hold_downloads(bool held) {
+    holds_downloads = held;
+    wanted.notify_all();
 }
 
 void Scheduler::drain(const Context *context, unsigned except_flags) {

@@ -17,6 +17,7 @@ class Scheduler {
     std::vector<const Operation *> looked;  // that they only ask about
     unsigned steps = 0; // to be done for no target
     bool runs_freely = false;
+    bool holds_downloads = false;
     bool is_started = false, stops = false;
     std::thread thread;
 
@@ -40,6 +41,8 @@ class Scheduler {
     void looked_at(std::shared_ptr<Operation> operation);
     // Runs everything, of a context if one is given, except in streams with these flags.
     void drain(const Context *context, unsigned except_flags = 0);
+    // Whether downloads are held back from now on, with all work after them.
+    void hold_downloads(bool held);
     // Ends the thread; submitted work is not done.
     void stop();
     bool is_this_thread() const { return is_started && thread.get_id() == std::this_thread::get_id(); }

@@ -38,6 +38,7 @@ struct Work {
     std::function<CUresult()> run;
     std::shared_ptr<Launch> launch; // of kernels
     bool calls_host = false;        // so that the driver is not locked meanwhile
+    bool is_download = false;       // a copy from a device to pinned memory
     bool tells_host = false;        // it, or a node of it, calls the host, which so knows what was before
 };
 

@@ -122,6 +122,18 @@ impl FakeDriver {
         line.map_or(0, |count| count.parse().expect("a number"))
     }
 
+    /// Copies to pinned memory of the host do not run, nor what comes after them, until this is called with `false`.
+    ///
+    /// # Panics
+    /// If the library lacks the function.
+    pub fn hold_downloads(&self, held: bool) {
+        // SAFETY: the function has this type.
+        let hold = unsafe { self.library.get::<unsafe extern "C" fn(c_int)>(b"fake_cuda_hold_downloads\0") };
+        let hold = hold.expect("the library has it");
+        // SAFETY: it may be called at any time.
+        unsafe { hold(c_int::from(held)) };
+    }
+
     fn text(&self, with_left: bool) -> String {
         // SAFETY: the function has this type.
         let findings = unsafe {

@@ -21,7 +21,7 @@ use call::Libraries;
 use underway::Underway;
 
 use super::context::WorkerContext;
-use super::execute::{complete, end};
+use super::execute::{complete, end, execute};
 use super::task_error::TaskError;
 use crate::cuda::{CudaDevice, Names};
 use crate::device::{DeviceMemory, Devices, demand_bytes};
@@ -30,7 +30,7 @@ use crate::graph::Submitted;
 use crate::sleep::Park;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
-use crate::task::{ReadyTask, Step};
+use crate::task::{ReadyTask, Step, TransferWait};
 
 /// Tasks, or batches of tasks, that are issued and have not ended: enough that the device need not wait for the host,
 /// few enough that taken tasks could not have run elsewhere sooner.
@@ -81,7 +81,9 @@ struct Worker<'s> {
     context: WorkerContext,
     /// In the order in which they were issued, which is that in which they end.
     underway: VecDeque<Underway>,
-    /// When the last one ended.
+    /// Splits and joins that wait for copies from the device, about in the order of these.
+    transfer_waits: VecDeque<TransferWait>,
+    /// When the last task ended.
     ended_ns: u64,
     /// The approximate mean duration of recent tasks.
     mean_ns: u64,
@@ -108,6 +110,7 @@ impl<'s> Worker<'s> {
             device: memory.cuda().expect("a CUDA device's worker has one"),
             context,
             underway: VecDeque::with_capacity(MOST_AHEAD),
+            transfer_waits: VecDeque::new(),
             ended_ns: 0,
             mean_ns: AHEAD_NS,
             uncounted: 0,
@@ -123,7 +126,7 @@ impl<'s> Worker<'s> {
 
     /// Does one step. False if nothing is left to do.
     fn step(&mut self) -> bool {
-        if self.end_tasks() {
+        if self.end_tasks() | self.end_transfer_waits() {
             self.look_on();
         }
         if self.has_room() {
@@ -163,10 +166,29 @@ impl<'s> Worker<'s> {
         }
     }
 
+    /// Hands on the splits and joins whose copies from this device have ended. Whether there were any.
+    fn end_transfer_waits(&mut self) -> bool {
+        while let Some(wait) = self.shared.next_transfer_wait(self.device.index()) {
+            self.transfer_waits.push_back(wait);
+        }
+        let mut any = false;
+        // Copies to the host end in their order: those behind one that waits wait too, or will not for long.
+        while let Some(mut first) = self.transfer_waits.pop_front() {
+            if first.next_device() == Some(self.device.index()) {
+                self.transfer_waits.push_front(first);
+                break;
+            }
+            self.shared.hand_on_wait(first);
+            any = true;
+        }
+        any
+    }
+
     /// Parks until there is a task, or for a period while the device works. False if the runtime has stopped.
     fn sleep(&mut self) -> bool {
         let (shared, number) = (self.shared, self.number);
-        let is_busy = !self.underway.is_empty();
+        let is_idle = self.underway.is_empty();
+        let is_busy = !is_idle || !self.transfer_waits.is_empty();
         if !is_busy {
             self.rest();
         }
@@ -180,10 +202,15 @@ impl<'s> Worker<'s> {
             shared.sleep().pause(number, PARK_TIMEOUT);
             return true;
         }
-        let look = || shared.next_task(number);
+        // With nothing else to do it takes what CPU workers have left: they may all have long tasks.
+        let look = || {
+            let task = shared.next_task(number);
+            task.or_else(|| if is_idle { shared.next_partition() } else { None })
+        };
+        let stays = || stopped() || shared.has_transfer_wait(self.device.index());
         let _waits = (!is_busy).then(|| shared.counters().wait(number, shared.clock()));
         let park = if is_busy { Park::AtMost(PARK_TIMEOUT) } else { Park::Untimed };
-        let task = shared.sleep().sleep(number, look, stopped, park);
+        let task = shared.sleep().sleep(number, look, stays, park);
         // While its device works, it only looks once between two parks.
         if !is_busy || task.is_some() {
             self.look_on();
@@ -214,6 +241,10 @@ impl<'s> Worker<'s> {
     /// Takes a task: issues it, or passes it on.
     fn take(&mut self, task: ReadyTask) {
         let shared = self.shared;
+        if task.is_of_partition() {
+            execute(shared, &mut self.context, task);
+            return self.tell();
+        }
         if !task.can_run_on(self.number) {
             match shared.able_worker(&task) {
                 Some(_) => return shared.hand_on(task),

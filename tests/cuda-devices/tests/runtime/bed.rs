@@ -1,6 +1,7 @@
 //! Codelets with kernels for devices, and runtimes to run them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use dahl_core::__private::{InPlace, Kernel, Parameter};
 use dahl_core::{
@@ -147,6 +148,41 @@ impl Bed {
     }
 }
 
+/// How often the host may ask for events until what a test waits for has not come: what waits pauses between two of them.
+const PATIENCE: u64 = 20_000;
+
+/// While it is there, copies to the host do not run.
+pub(crate) struct Held<'b>(&'b FakeDriver);
+
+impl Bed {
+    /// Holds copies to the host back.
+    pub(crate) fn hold_downloads(&self) -> Held<'_> {
+        let fake = self.0.as_ref().expect("a bed with settings has the fake driver");
+        fake.hold_downloads(true);
+        Held(fake)
+    }
+}
+
+impl Held<'_> {
+    /// Whether `holds` comes to hold though no copy to the host ends.
+    pub(crate) fn comes(&self, holds: impl Fn() -> bool) -> bool {
+        let last = self.0.calls("query") + PATIENCE;
+        while !holds() {
+            if self.0.calls("query") > last {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.hold_downloads(false);
+    }
+}
+
 /// Runs the test under several seeds, each of which is another order of the work in streams: as early as possible, as
 /// late as possible, and random ones. On the driver of the machine once, if it has so many devices.
 pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
@@ -181,6 +217,30 @@ pub(crate) fn scale(x: &mut M<'_>, add: i64, worker: usize) -> Result<()> {
     task.write(x);
     task.argument(add);
     task.on(worker).submit()
+}
+
+/// Something that has come about.
+#[derive(Clone, Default)]
+pub(crate) struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    pub(crate) fn put_up(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// The same, which puts a flag up when it has run.
+#[track_caller]
+pub(crate) fn scale_and_tell(x: &mut M<'_>, worker: usize, flag: &Flag) -> Result<()> {
+    let flag = flag.clone();
+    let mut task = Task::new(&SCALE);
+    task.write(x);
+    task.argument(0_i64);
+    task.on(worker).callback(move |_| flag.put_up()).submit()
 }
 
 #[track_caller]

@@ -9,5 +9,6 @@ mod failures;
 mod graphs;
 mod libraries;
 mod memory;
+mod partitions;
 mod peers;
 mod work;
