@@ -49,9 +49,9 @@ impl Shared {
         if self.scheduler.wakes_workers() {
             return without_unwinding(|| self.scheduler.push(task, worker));
         }
-        let able = self.able_workers(&task);
+        let to_wake = self.to_wake(&task);
         without_unwinding(|| self.scheduler.push(task, worker));
-        self.wake_for(able);
+        self.wake(to_wake);
     }
 
     /// Tells the scheduler that a task that it handed out has ended.

@@ -3,6 +3,17 @@
 use super::shared::Shared;
 use crate::task::ReadyTask;
 
+/// The workers of whom one is to be woken for a task.
+#[derive(Clone, Copy)]
+pub(super) enum ToWake {
+    /// Any, if a core is free for it: all are alike.
+    Any,
+    /// One that can run it.
+    Able(AbleWorkers),
+    /// All: the scheduler may keep the task for one.
+    All,
+}
+
 /// The workers that can run a task: all of CPUs or none, and some of devices.
 #[derive(Clone, Copy)]
 pub(super) struct AbleWorkers {
@@ -32,18 +43,25 @@ impl AbleWorkers {
 }
 
 impl Shared {
-    /// The workers that a task can be run by, to wake one of them; nothing where any can run any.
+    /// Who is to be woken for a task that the scheduler is about to be given.
     #[inline]
-    pub(super) fn able_workers(&self, task: &ReadyTask) -> Option<AbleWorkers> {
-        self.has_real_devices().then(|| AbleWorkers::new(self, task))
+    pub(super) fn to_wake(&self, task: &ReadyTask) -> ToWake {
+        if !self.has_real_devices() {
+            ToWake::Any
+        } else if self.scheduler.serves_any_worker() {
+            ToWake::Able(AbleWorkers::new(self, task))
+        } else {
+            ToWake::All
+        }
     }
 
-    /// Wakes a worker for a task that the scheduler has been given: one of those that can run it.
+    /// Wakes a worker for a task that the scheduler has been given.
     #[inline]
-    pub(super) fn wake_for(&self, able: Option<AbleWorkers>) {
-        match able {
-            None => self.sleep().wake_one_on_free_core(self.cores()),
-            Some(able) => drop(self.sleep().wake_one_that(|worker| able.contains(worker))),
+    pub(super) fn wake(&self, to_wake: ToWake) {
+        match to_wake {
+            ToWake::Any => self.sleep().wake_one_on_free_core(self.cores()),
+            ToWake::Able(able) => drop(self.sleep().wake_one_that(|worker| able.contains(worker))),
+            ToWake::All => (0..self.workers()).for_each(|worker| self.sleep().wake(worker)),
         }
     }
 
@@ -51,10 +69,12 @@ impl Shared {
     /// one of its own.
     #[inline]
     pub(super) fn wake_in_place_of(&self, worker: usize) {
-        if self.has_real_devices() {
+        if !self.has_real_devices() {
+            self.sleep().wake_one_on_free_core(self.cores());
+        } else if self.scheduler.serves_any_worker() {
             self.sleep().wake_in_place_of(worker);
         } else {
-            self.sleep().wake_one_on_free_core(self.cores());
+            self.wake(ToWake::All);
         }
     }
 

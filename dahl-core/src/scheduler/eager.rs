@@ -20,6 +20,10 @@ impl Scheduler for Eager {
         "eager"
     }
 
+    fn serves_any_worker(&self) -> bool {
+        true
+    }
+
     fn push(&self, task: ReadyTask, _: Option<usize>) {
         self.queue.push(task);
     }

@@ -114,6 +114,10 @@ impl Scheduler for LocalityWorkStealing {
         }
     }
 
+    fn serves_any_worker(&self) -> bool {
+        true
+    }
+
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
         let worker = worker.filter(|&worker| task.can_run_on(worker)).or_else(|| self.last_writer(&task));
         self.queues.push(task, worker);

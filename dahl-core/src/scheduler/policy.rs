@@ -46,6 +46,13 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
+    /// Whether every worker that can run a task may pop it. Then the
+    /// runtime wakes one worker for a task where workers differ, and all of them otherwise. It does not ask a scheduler that
+    /// [wakes workers](Self::wakes_workers) itself.
+    fn serves_any_worker(&self) -> bool {
+        false
+    }
+
     /// Whether a worker may directly continue with a task that its previous task has made ready and that it can run:
     /// such a task is neither [pushed](Self::push) nor [popped](Self::pop). After 64 of these in a row the next one is
     /// pushed if another task waits.

@@ -30,6 +30,10 @@ impl Scheduler for Prio {
         "prio"
     }
 
+    fn serves_any_worker(&self) -> bool {
+        true
+    }
+
     fn push(&self, task: ReadyTask, _: Option<usize>) {
         let place = QueueKey { rank: task.priority().into(), number: task.sequence() };
         let mut waiting = self.waiting();

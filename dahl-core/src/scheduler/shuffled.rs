@@ -44,6 +44,10 @@ impl Scheduler for Shuffled {
         self.name
     }
 
+    fn serves_any_worker(&self) -> bool {
+        true
+    }
+
     fn push(&self, task: ReadyTask, _: Option<usize>) {
         self.state().tasks.push(task);
     }

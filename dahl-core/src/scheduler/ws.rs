@@ -24,6 +24,10 @@ impl Scheduler for WorkStealing {
         "ws"
     }
 
+    fn serves_any_worker(&self) -> bool {
+        true
+    }
+
     fn lets_workers_go_on(&self) -> bool {
         true
     }

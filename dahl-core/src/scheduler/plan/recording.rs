@@ -104,4 +104,8 @@ impl Scheduler for Recorded {
     fn wakes_workers(&self) -> bool {
         self.scheduler.wakes_workers()
     }
+
+    fn serves_any_worker(&self) -> bool {
+        self.scheduler.serves_any_worker()
+    }
 }
