@@ -405,20 +405,20 @@ fn memory_that_could_not_be_had_is_no_peak() -> Result<()> {
 fn what_kernels_take_for_themselves_counts_is_limited_and_is_given_back() -> Result<()> {
     const MIB: usize = 1 << 20;
     let rt = Runtime::builder().cpu_workers(1).memory_limit_mb(48).build()?;
-    // The sums of 8 Mi halves, in single precision: 32 MiB, beside 32 MiB of arrays.
+    // The sums of a mean, in single precision: 32 MiB, beside 32 MiB of arrays.
     let wide = rt.zeros::<dahl::f16, 2>([1, 8 * MIB])?;
-    let mut sums = rt.zeros([1, 8 * MIB])?;
-    dahl::ops::sum_axis(&wide, &mut sums, 0)?;
-    let text = sums.read().map(drop).expect_err("there is no room for the sums").to_string();
+    let mut means = rt.zeros([1, 8 * MIB])?;
+    dahl::ops::mean_axis(&wide, &mut means, 0)?;
+    let text = means.read().map(drop).expect_err("there is no room for the sums").to_string();
     assert!(text.contains("D0005") && text.contains("out of memory: 33554432 bytes"), "{text}");
-    drop((wide, sums));
+    drop((wide, means));
     assert!(rt.memory()[0].reserved_bytes < MIB, "{:?}", rt.memory()[0]);
 
     // Without a limit a thread keeps some megabytes.
     let rt = runtime(1);
     let narrow = rt.zeros::<dahl::f16, 2>([1, MIB])?;
-    let mut sums = rt.zeros([1, MIB])?;
-    dahl::ops::sum_axis(&narrow, &mut sums, 0)?;
+    let mut means = rt.zeros([1, MIB])?;
+    dahl::ops::mean_axis(&narrow, &mut means, 0)?;
     rt.wait()?;
     let memory = &rt.memory()[0];
     let scratch = memory.holders.iter().find(|holder| holder.what == "scratch").expect("it counts");
