@@ -359,7 +359,7 @@ fn a_task_wakes_a_worker_that_can_run_it() {
             })
         });
         for task in [1, 0] {
-            tasks[task].store(1, Ordering::Release);
+            tasks[task].fetch_add(1, Ordering::Release);
             sleep.wake_one_that(|worker| worker == task);
         }
         workers.into_iter().for_each(|worker| worker.join().unwrap());
