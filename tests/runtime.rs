@@ -422,7 +422,11 @@ fn what_kernels_take_for_themselves_counts_is_limited_and_is_given_back() -> Res
     rt.wait()?;
     let memory = &rt.memory()[0];
     let scratch = memory.holders.iter().find(|holder| holder.what == "scratch").expect("it counts");
-    assert!((4 * MIB..5 * MIB).contains(&scratch.bytes) && scratch.location.file() == file!(), "{scratch:?}");
+    // The sums, and those of groups of rows.
+    assert!(
+        (4 * MIB..=16 * MIB).contains(&scratch.bytes) && scratch.location.file() == file!(),
+        "{scratch:?}"
+    );
     assert_eq!(memory.current_bytes, 4 * MIB, "it is of no array");
     Ok(())
 }

@@ -13,15 +13,16 @@ use crate::trouble::Trouble;
 
 /// The prefix of settings.
 const PREFIX: &str = "DAHL_";
-/// The prefix of settings that only tests read: Cargo sets one in this repository.
-const OF_TESTS: &str = "DAHL_TESTING_";
+/// How settings begin that only tests and builds read: Cargo sets some in this repository.
+const OF_OTHERS: [&str; 2] = ["DAHL_TESTING_", "DAHL_SIMD_LEVELS"];
 /// Tells the restarted command which settings were removed.
 const IGNORED: &str = "STUDY_IGNORED";
 
 /// Restarts the command without the settings, if there are any.
 pub(crate) fn leave(output: &Output) -> Result<(), Trouble> {
     let mut names: Vec<String> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-    names.retain(|name| name.starts_with(PREFIX) && !name.starts_with(OF_TESTS));
+    let is_of_others = |name: &str| OF_OTHERS.iter().any(|other| name.starts_with(other));
+    names.retain(|name| name.starts_with(PREFIX) && !is_of_others(name));
     names.sort();
     if names.is_empty() {
         return Ok(());
