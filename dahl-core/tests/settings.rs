@@ -128,3 +128,29 @@ fn the_page_lists_every_variable() {
         rows.map(|(name, _)| format!("DAHL_{name}")).filter(|name| !names.contains(&&**name)).collect();
     assert!(unknown.is_empty(), "the page lists {unknown:?}, which are not known");
 }
+
+/// With less memory than the workers' stacks take, the process does not end: the call is refused.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(unsafe_code, reason = "limits the memory of a child")]
+fn workers_that_no_memory_is_left_for_are_an_error() {
+    use std::os::unix::process::CommandExt;
+
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "settings::the_work_of_a_child", "--nocapture"]);
+    command.env(CHILD, "1").env("DAHL_NCPU", "1024");
+    let limit = || {
+        let bytes = libc::rlimit { rlim_cur: 1 << 30, rlim_max: 1 << 30 };
+        // SAFETY: it reads the limit.
+        match unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const bytes) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: between fork and exec the closure makes one system call.
+    unsafe { command.pre_exec(limit) };
+    let output = command.output().expect("it can be started");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.contains("refused: D0011") && text.contains("1024 of them need"), "{text}");
+}

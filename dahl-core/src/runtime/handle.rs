@@ -81,8 +81,9 @@ impl Runtime {
     pub(crate) fn start(mut config: Config) -> Result<Self> {
         let output = config.statistics.take();
         let location = Location::caller();
-        let executor = Executor::new(config);
         let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
+        require_memory(config.processors.len(), config.tasks_in_flight).map_err(no_thread)?;
+        let executor = Executor::new(config);
         if let Some(trace) = executor.trace() {
             trace.start().map_err(|error| no_thread(error.to_string()))?;
         }
@@ -287,6 +288,18 @@ impl fmt::Debug for Runtime {
             .field("workers", &self.workers())
             .field("scheduler", &self.scheduler())
             .finish_non_exhaustive()
+    }
+}
+
+/// Requires that there is memory for the threads of so many workers, with their stacks and queues, and for the records of so
+/// many tasks: without it the process would end while they are made.
+fn require_memory(workers: usize, tasks: usize) -> std::result::Result<(), String> {
+    const WORKER_BYTES: usize = (2 << 20) + (64 << 10);
+    const TASK_BYTES: usize = 1 << 10;
+    let bytes = workers.saturating_mul(WORKER_BYTES).saturating_add(tasks.saturating_mul(TASK_BYTES));
+    match Vec::<u8>::new().try_reserve_exact(bytes) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(format!("{workers} of them need {bytes} bytes, which the system does not give")),
     }
 }
 
