@@ -75,9 +75,27 @@ fn checked_mode_names_the_kernel_that_changed_the_floating_point_state() -> Resu
     Ok(())
 }
 
+/// Tells a process that it is to fork.
+#[cfg(unix)]
+const FORKS: &str = "FORKS_TEST_CHILD";
+
 #[cfg(unix)]
 #[test]
-fn a_forked_process_is_told_so_and_can_make_a_runtime_of_its_own() -> Result<()> {
+fn a_forked_process_is_told_so_and_can_make_a_runtime_of_its_own() {
+    // In a process of its own: another test may hold a lock of the system's at the fork, which nobody would release.
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "threads_and_processes::forks", "--nocapture"]).env(FORKS, "1");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Does nothing except in a process that the test above has started.
+#[cfg(unix)]
+#[test]
+fn forks() -> Result<()> {
+    if std::env::var_os(FORKS).is_none() {
+        return Ok(());
+    }
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let mut x = rt.from_vec([1], vec![1.0_f32])?;
     // SAFETY: the child uses only what is its own, and ends by `_exit`.
