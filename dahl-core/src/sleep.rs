@@ -121,6 +121,7 @@ impl Sleep {
     }
 
     /// Parks `worker`, which can take no task now, for at most `longest`. Nobody wakes it for a task.
+    #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), allow(dead_code, reason = "there are no such devices"))]
     pub(crate) fn pause(&self, worker: usize, longest: Duration) {
         self.park(worker, Park::AtMost(longest));
     }
