@@ -1,6 +1,6 @@
 //! [`KernelMemory`]: temporary memory that kernels take for themselves. It counts as the runtime's, and a lack of it fails
 //! the task.
-#![allow(unsafe_code, reason = "hands out the memory of a buffer, and keeps a pointer to whose it is")]
+#![allow(unsafe_code, reason = "hands out the memory of a buffer, and keeps a pointer to its memory node")]
 
 use std::cell::Cell;
 use std::marker::PhantomData;
