@@ -2,7 +2,12 @@
 
 /// The crates of each floor and their folders. A crate depends on those of lower floors only.
 pub const CRATES: &[&[(&str, &str)]] = &[
-    &[("dahl-element", "dahl-element"), ("dahl-files", "dahl-files"), ("dahl-trace", "dahl-trace")],
+    &[
+        ("dahl-element", "dahl-element"),
+        ("dahl-expression", "dahl-expression"),
+        ("dahl-files", "dahl-files"),
+        ("dahl-trace", "dahl-trace"),
+    ],
     &[("dahl-cuda", "dahl-cuda")],
     &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
@@ -18,7 +23,7 @@ pub const ROOMS: &[&[&str]] = &[
     &["sleep", "footprint", "float_control", "fork"],
     &["memory"],
     &["codelet", "error"],
-    &["topology", "check"],
+    &["topology", "check", "expression"],
     &["machine"],
     &["cuda"],
     &["description"],
@@ -36,6 +41,7 @@ pub const ROOMS: &[&[&str]] = &[
     &["executor"],
     &["submission"],
     &["arena", "testing"],
+    &["tape"],
     &["variants", "runtime"],
 ];
 
