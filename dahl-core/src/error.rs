@@ -145,6 +145,85 @@ pub enum ErrorKind {
         /// The codelet or call.
         subject: &'static str,
     },
+    /// D0016: a gradient needs a value that was overwritten.
+    #[error(
+        "{codelet}: its gradient needs the value of `{parameter}`, which was overwritten at {written_at}; compute the gradients before, or write to another array"
+    )]
+    Overwritten {
+        /// The codelet.
+        codelet: &'static str,
+        /// The parameter of the task that had read or written it.
+        parameter: &'static str,
+        /// The line that submitted the task that changes it.
+        written_at: &'static Location<'static>,
+    },
+    /// D0017: a task would change an array that a tape must know.
+    #[error(
+        "{codelet}: `{parameter}` was made under a tape, which would not know of the change; use `{codelet}_init` with the tape, or make the array by `tape.detached()`"
+    )]
+    ChangesTape {
+        /// The codelet.
+        codelet: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// D0022: the host would change an array that a tape must know.
+    #[error(
+        "{call}: the array was made under a tape, which would not know of the change; make it by `tape.detached()`, or copy it"
+    )]
+    WritesTape {
+        /// The call.
+        call: &'static str,
+    },
+    /// D0023: a gradient inside of a checkpoint.
+    #[error(
+        "gradients: a checkpoint keeps no intermediate results, so there are no gradients inside of it; call this on the tape itself"
+    )]
+    InsideCheckpoint,
+    /// D0024: sums of gradients under a tape inside of another one.
+    #[error(
+        "accumulate: the outer tape would not know of the sums; use `gradients`, and add under the outer tape"
+    )]
+    InsideTape,
+    /// D0025: an array of another tape.
+    #[error(
+        "{codelet}: `{parameter}` was made under another tape, or inside of a checkpoint, and would be taken for a constant; copy it with `copy_init(tape.detached(), ..)` if it is one"
+    )]
+    ForeignTape {
+        /// The codelet.
+        codelet: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// D0018: a gradient by an array that the loss does not depend on.
+    #[error(
+        "gradients: the loss does not depend on {subject} by tasks of this tape through which a gradient flows"
+    )]
+    NoDependence {
+        /// `the array of shape [2, 3]`.
+        subject: String,
+    },
+    /// D0019: a part of an array under a tape.
+    #[error(
+        "`{parameter}` is a part of another array, which no gradient would reach; take it from the whole by `slice_init`, or copy it with `copy_init(tape.detached(), ..)` if it is a constant"
+    )]
+    PartOnTape {
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// D0020: the loss was not made under this tape.
+    #[error("gradients: the loss was not made under this tape; make it by `.._init` with the tape")]
+    NotOnTape,
+    /// D0021: the rule of a gradient did something wrong.
+    #[error("{codelet}: the gradient by `{input}` {fact}")]
+    Rule {
+        /// The codelet.
+        codelet: &'static str,
+        /// The input.
+        input: &'static str,
+        /// What is wrong, and a remedy.
+        fact: &'static str,
+    },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
     Other(Arc<dyn std::error::Error + Send + Sync>),
@@ -169,6 +248,16 @@ impl ErrorKind {
             Self::NoWorker { .. } => "D0013",
             Self::Replay { .. } => "D0014",
             Self::Forked { .. } => "D0015",
+            Self::Overwritten { .. } => "D0016",
+            Self::ChangesTape { .. } => "D0017",
+            Self::NoDependence { .. } => "D0018",
+            Self::PartOnTape { .. } => "D0019",
+            Self::NotOnTape => "D0020",
+            Self::ForeignTape { .. } => "D0025",
+            Self::InsideTape => "D0024",
+            Self::InsideCheckpoint => "D0023",
+            Self::WritesTape { .. } => "D0022",
+            Self::Rule { .. } => "D0021",
             Self::Other(_) => "D0099",
         }
     }

@@ -1,6 +1,7 @@
 //! The runtime through codelets written by hand, as `#[codelet]` would write them.
 
-use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views, identity};
+use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
+use dahl_core::Scope;
 use dahl_core::{
     AccessMode, Arena, Array, Codelet, Element, ElementType, Real, Reduction, Result, Runtime, Task, Vector,
 };
@@ -153,7 +154,7 @@ fn a_reduction_sums_and_keeps_the_old_value() -> Result<()> {
         sum(&x, &mut total)?;
     }
     assert_eq!(total.read()?[[]].to_f32(), 276.0);
-    let mut fresh = identity(&arena, [])?;
+    let mut fresh = Scope::<()>::output(&arena, [], true)?;
     sum(&x, &mut fresh)?;
     assert_eq!(fresh.read()?[[]].to_f32(), 25.0);
     Ok(())

@@ -25,19 +25,17 @@ pub fn require(
     if holds { Ok(()) } else { Err(check_error(codelet, expression, values, Location::caller())) }
 }
 
-/// An array whose first task must write every element.
-#[doc(hidden)]
+/// An array without a value yet, whose first task must write every element, or reduces into it.
 #[track_caller]
-pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
-    arena.array(shape, Content::Unset)
-}
-
-/// An array without a value yet, whose first task reduces into it.
-#[doc(hidden)]
-#[track_caller]
-pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+pub(crate) fn output<T: Element, const N: usize>(
+    arena: &Arena,
+    shape: [usize; N],
+    reduces: bool,
+) -> Result<Array<'_, T, N>> {
     let array = arena.array(shape, Content::Unset)?;
-    array.state().reductions().forget(array.state(), Location::caller());
+    if reduces {
+        array.state().reductions().forget(array.state(), Location::caller());
+    }
     Ok(array)
 }
 

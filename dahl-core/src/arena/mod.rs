@@ -5,15 +5,17 @@ mod init;
 
 use std::fmt;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-pub use init::{identity, map_shape, require, uninit};
+pub(crate) use init::output;
+pub use init::{map_shape, require};
 
-use crate::array::{Array, byte_len, require_len};
+use crate::array::{Array, Shared, byte_len, require_len};
 use crate::codelet::in_kernel;
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::error::Result;
-use crate::graph::{Content, Engine, Origin};
+use crate::graph::{ArrayState, Content, Engine, Origin};
 use crate::machine::WorkerInfo;
 use crate::memory::{ALIGN_BYTES, ARENA, ArenaShared, Carved, Chunk, Holder, RegionRef, Shortage, round_up};
 use crate::sync::atomic::Ordering;
@@ -56,6 +58,8 @@ pub struct Arena {
     current: RegionRef,
     shared: Arc<ArenaShared>,
     runtime: Arc<dyn Engine>,
+    /// Whether each array has memory of its own, which is free when the array is dropped.
+    is_of_blocks: bool,
 }
 
 impl Arena {
@@ -77,6 +81,19 @@ impl Arena {
         Ok(arena)
     }
 
+    /// Whether it is of this runtime.
+    pub(crate) fn is_of(&self, engine: &dyn Engine) -> bool {
+        std::ptr::addr_eq(&raw const *self.runtime, std::ptr::from_ref(engine))
+    }
+
+    /// An arena of the same runtime whose arrays have memory of their own: it is free when they are dropped.
+    #[track_caller]
+    pub(crate) fn of_blocks(&self) -> Self {
+        let mut arena = Self::new(Arc::clone(&self.runtime));
+        arena.is_of_blocks = true;
+        arena
+    }
+
     fn with(
         runtime: Arc<dyn Engine>,
         capacity_bytes: Option<usize>,
@@ -86,7 +103,7 @@ impl Arena {
         let holder = Holder::new(ARENA, location);
         let shared = Arc::new(ArenaShared::new(memory, progress, holder, capacity_bytes));
         runtime.host().memory().add_arena(&shared);
-        Self { current: shared.take_region(), shared, runtime }
+        Self { current: shared.take_region(), shared, runtime, is_of_blocks: false }
     }
 
     /// An array of zeros.
@@ -180,7 +197,38 @@ impl Arena {
         shape: [usize; N],
         content: Content,
     ) -> Result<Array<'_, T, N>> {
-        let bytes = byte_len::<T>(&shape)?;
+        const { assert!(N <= crate::shape::MAX_RANK, "an array has at most 8 axes") };
+        let state = self.state(ElementType::of::<T>(), byte_len::<T>(&shape)?, content)?;
+        Ok(Array::of_new(state, shape))
+    }
+
+    /// An array without its type, whose first task must write every element.
+    #[track_caller]
+    pub(crate) fn shared(&self, element: ElementType, extents: &[usize]) -> Result<Shared> {
+        let len = extents.iter().product();
+        let state = self.state(element, len * element.size_bytes, Content::Unset)?;
+        Ok(Shared::of_new(state, element, len))
+    }
+
+    /// A new state of `bytes` bytes.
+    #[track_caller]
+    fn state(&self, element: ElementType, bytes: usize, content: Content) -> Result<NonNull<ArrayState>> {
+        if self.is_of_blocks {
+            let location = Location::caller();
+            let block = block_in_submission(&*self.runtime, bytes, Holder::new("array", location))
+                .map_err(|shortage| shortage.at(location))?;
+            let content = if content == Content::Zero { Content::Ready } else { content };
+            let pointer = block.pointer();
+            return Ok(ArrayState::create(
+                &self.runtime,
+                element,
+                pointer,
+                bytes,
+                Origin::Block(block),
+                content,
+                None,
+            ));
+        }
         let carved = if bytes == 0 { None } else { Some(self.carve(bytes)?) };
         let content = match (&carved, content) {
             (Some(Carved { zero: true, .. }) | None, Content::Zero) => Content::Ready,
@@ -188,7 +236,7 @@ impl Arena {
         };
         let pointer = carved.map_or(std::ptr::without_provenance_mut(ALIGN_BYTES), |carved| carved.pointer);
         let origin = Origin::Region(self.current.clone());
-        Ok(Array::new(&self.runtime, shape, pointer, origin, content))
+        Ok(ArrayState::create(&self.runtime, element, pointer, bytes, origin, content, None))
     }
 
     #[track_caller]

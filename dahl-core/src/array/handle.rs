@@ -58,7 +58,7 @@ pub(crate) enum PartLayout<const N: usize> {
 ///
 /// The flag and the pointer are in one struct: swapping two arrays through `&mut` swaps both.
 #[derive(Debug)]
-struct Handle {
+pub(super) struct Handle {
     state: NonNull<ArrayState>,
     owned: bool,
 }
@@ -69,7 +69,23 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    fn state(&self) -> &ArrayState {
+    /// The first owner of a new state.
+    pub(super) fn first(state: NonNull<ArrayState>) -> Self {
+        Self { state, owned: true }
+    }
+
+    /// Another owner of a state that a handle keeps.
+    pub(super) fn of(state: &ArrayState) -> Self {
+        state.owners().add();
+        Self { state: NonNull::from(state), owned: true }
+    }
+
+    /// Another owner of the state.
+    pub(super) fn share(&self) -> Self {
+        Self::of(self.state())
+    }
+
+    pub(super) fn state(&self) -> &ArrayState {
         // SAFETY: a state is freed after its release link, which the owning handle's drop appends; a borrowing
         // handle is in an `Array` whose lifetime borrows the owner.
         unsafe { self.state.as_ref() }
@@ -78,7 +94,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if self.owned {
+        // What others did before they let go has happened for the last owner.
+        if self.owned && (self.state().owners().is_sole() || self.state().owners().let_go()) {
             // The runtime must outlive this call, even if the state, which keeps it alive, is freed immediately.
             let engine = Arc::clone(self.state().engine());
             // Tasks on parts precede the release. Contributions to a reduction that nobody reads need not.
@@ -100,7 +117,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         const { assert!(N <= crate::shape::MAX_RANK, "an array has at most 8 axes") };
         let bytes = shape.iter().product::<usize>() * size_of::<T>();
         let state = ArrayState::create(engine, ElementType::of::<T>(), pointer, bytes, origin, content, None);
-        Self { handle: Handle { state, owned: true }, shape, layout: PartLayout::Whole, lives: PhantomData }
+        Self::of_handle(Handle::first(state), shape, PartLayout::Whole)
+    }
+
+    /// The array of a new state.
+    pub(crate) fn of_new(state: NonNull<ArrayState>, shape: [usize; N]) -> Self {
+        Self::of_handle(Handle::first(state), shape, PartLayout::Whole)
     }
 
     /// An array with a block of its own, which is zero.
@@ -116,6 +138,26 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         // (blocks are zeroed), span `len` elements, and are aligned for any element.
         fill(unsafe { std::slice::from_raw_parts_mut(state.pointer().cast(), self.len()) });
         state.set_ready();
+    }
+
+    /// An array of an owner.
+    pub(super) fn of_handle(handle: Handle, shape: [usize; N], layout: PartLayout<N>) -> Self {
+        Self { handle, shape, layout, lives: PhantomData }
+    }
+
+    /// Its handle, if that owns the array, and the array is whole.
+    pub(super) fn into_handle(self) -> Option<Handle> {
+        (self.handle.owned && matches!(self.layout, PartLayout::Whole)).then_some(self.handle)
+    }
+
+    /// The same array with the lifetime of the borrow, so that an array of a shorter life can take its place.
+    ///
+    /// # Safety
+    /// What is in it afterwards is used as an array that lives for `'m` only if it owns its elements.
+    pub(crate) unsafe fn shortened<'r>(&'r mut self) -> &'r mut Array<'r, T, N> {
+        // SAFETY: the lifetime is that of `PhantomData` alone, so the layout is the same. The caller keeps what is put in
+        // its place from being used for longer than it lives.
+        unsafe { &mut *std::ptr::from_mut(self).cast::<Array<'r, T, N>>() }
     }
 
     /// Another handle of the same state, which does not own it, with another shape of as many elements.

@@ -12,6 +12,7 @@ mod handle;
 mod len;
 mod reducing;
 mod reshaped;
+mod shared;
 mod zeros;
 
 pub use any::AnyArray;
@@ -19,4 +20,5 @@ pub use guard::{ReadGuard, WriteGuard};
 pub use handle::{Array, Block, Matrix, Scalar, Tensor, Vector};
 pub(crate) use len::{byte_len, require_len};
 pub use reshaped::{Reshaped, ReshapedMut};
+pub(crate) use shared::Shared;
 pub(crate) use zeros::block_for;

@@ -43,6 +43,10 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
             return Err(Error::at(ErrorKind::InsideKernel { call: "invalidate" }, location));
         }
         let state = self.state();
+        if state.saves().is_of_tape() {
+            return Err(Error::at(ErrorKind::WritesTape { call: "invalidate" }, location));
+        }
+        state.saves().note_write(location);
         state.flush_pending(AccessMode::W);
         state.reductions().forget(state, location);
         Ok(())

@@ -9,6 +9,7 @@ mod declaration;
 mod kernel;
 pub(crate) mod kernel_memory;
 mod numerics;
+mod pointwise;
 mod run;
 mod running;
 pub(crate) mod sentence;
@@ -25,6 +26,7 @@ pub use kernel::Kernel;
 #[doc(hidden)]
 pub use kernel_memory::KernelMemory;
 pub use numerics::{ErrorClass, Numerics};
+pub use pointwise::{Pointwise, pointwise, pointwise_in_parallel};
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
 pub(crate) use running::{as_kernel, in_kernel};

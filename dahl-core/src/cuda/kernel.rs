@@ -6,7 +6,7 @@
 
 use dahl_cuda::CudaImage;
 
-use super::element::{CudaArgument, CudaTypeParameter, CudaView};
+use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 use super::mismatch::{self, Declared};
 use super::step::CudaStep;
 use crate::codelet::sentence::equal;
@@ -49,6 +49,31 @@ pub struct CudaPass {
     pub block: [u32; 3],
     /// Dynamic shared memory of a block.
     pub shared_bytes: &'static [CudaStep],
+}
+
+/// How a map of arrays of one element type takes them: `ARRAYS` of them, the last of which it writes.
+pub const fn views_of_map<const ARRAYS: usize>() -> [CudaView; ARRAYS] {
+    let read = CudaView { is_const: true, element: CudaElement::Parameter(0), rank: None };
+    let mut views = [read; ARRAYS];
+    views[ARRAYS - 1].is_const = false;
+    views
+}
+
+/// The launch of a map that writes the array of index `OUTPUT`: `threads` of a block, each block for `PER_BLOCK` elements.
+pub const fn pass_of_map<const OUTPUT: usize, const PER_BLOCK: u64>(
+    function: &'static str,
+    threads: u32,
+) -> CudaPass {
+    CudaPass {
+        function,
+        grid: [
+            const { &[CudaStep::Len(OUTPUT), CudaStep::Number(PER_BLOCK), CudaStep::Blocks] },
+            &[CudaStep::Number(1)],
+            &[CudaStep::Number(1)],
+        ],
+        block: [threads, 1, 1],
+        shared_bytes: &[CudaStep::Number(0)],
+    }
 }
 
 /// A kernel in CUDA for given element types.

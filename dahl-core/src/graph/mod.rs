@@ -26,6 +26,7 @@ mod prepare;
 mod record;
 mod reduction;
 mod replicas;
+mod saves;
 mod state;
 mod waiter;
 

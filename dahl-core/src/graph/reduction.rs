@@ -35,6 +35,8 @@ pub(crate) struct Owed {
     /// The line at which the array's value was discarded, if it was.
     pub(crate) forgotten: Option<&'static Location<'static>>,
     pub(crate) tree: Option<Box<Tree>>,
+    /// The memory of the tree of an earlier array of this state.
+    spare: Option<Box<Tree>>,
 }
 
 /// The destination of a contribution.
@@ -117,16 +119,43 @@ impl Reductions {
     pub(crate) fn clear(&self, target: &ArrayState, events: &mut impl Events) {
         self.is_open.store(false, Ordering::Relaxed);
         self.leaf_len.store(0, Ordering::Relaxed);
-        let Owed { tree, .. } = std::mem::take(&mut *self.owed());
-        if let Some(mut tree) = tree {
-            tree.forget(target);
-            tree.release(events);
-        }
+        let mut owed = self.owed();
+        owed.forgotten = None;
+        let Some(mut tree) = owed.tree.take() else { return };
+        drop(owed);
+        tree.forget(target);
+        tree.release(events);
+        self.owed().spare = Some(tree);
+    }
+}
+
+impl Owed {
+    /// The tree, which is begun if there is none.
+    pub(crate) fn tree_or_begin(
+        &mut self,
+        codelet: &'static Codelet,
+        accumulator: &'static Accumulator,
+        layout: &Layout,
+    ) -> &mut Tree {
+        let spare = &mut self.spare;
+        self.tree.get_or_insert_with(|| {
+            let tree = Tree::new(codelet, accumulator, layout);
+            match spare.take() {
+                None => Box::new(tree),
+                Some(mut memory) => {
+                    let (mut levels, free) =
+                        (std::mem::take(&mut memory.levels), std::mem::take(&mut memory.free));
+                    levels.clear();
+                    *memory = Tree { levels, free, ..tree };
+                    memory
+                }
+            }
+        })
     }
 }
 
 impl Tree {
-    pub(crate) fn new(codelet: &'static Codelet, accumulator: &'static Accumulator, layout: &Layout) -> Self {
+    fn new(codelet: &'static Codelet, accumulator: &'static Accumulator, layout: &Layout) -> Self {
         let mut contiguous = Layout::EMPTY;
         contiguous.set_contiguous(layout.extents());
         Self {

@@ -14,9 +14,11 @@ use super::partition::Partitions;
 use super::record::Record;
 use super::reduction::Reductions;
 use super::replicas::Replicas;
+use super::saves::Saves;
 use crate::array_id::ArrayId;
 use crate::element::ElementType;
 use crate::error::Failure;
+use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -52,6 +54,9 @@ pub(crate) struct ArrayState {
     reductions: Reductions,
     /// Decides which of its commuting tasks may run.
     commute_lock: CommuteLock<Record>,
+    /// Its owners: the handle, and what tapes have saved. The last one releases it.
+    owners: References,
+    saves: Saves,
     /// Bytes of blocks that only this array uses.
     pub(super) own_bytes: AtomicUsize,
     /// How many of them are counted as dying.
@@ -97,6 +102,8 @@ impl ArrayState {
             partitions: Partitions::default(),
             reductions: Reductions::default(),
             commute_lock: CommuteLock::new(),
+            owners: References::new(0),
+            saves: Saves::new(),
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
             fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, engine: None }),
@@ -119,6 +126,8 @@ impl ArrayState {
         let host = engine.host();
         let state = host.arrays().take_or_grow();
         state.chain.restart();
+        state.owners.restart();
+        state.saves.restart();
         let id = host.next_array_id();
         state.id.store(id.number(), Ordering::Relaxed);
         state.known_as.store(known_as.unwrap_or(id).number(), Ordering::Relaxed);
@@ -235,6 +244,15 @@ impl ArrayState {
 
     pub(crate) fn commute_lock(&self) -> &CommuteLock<Record> {
         &self.commute_lock
+    }
+
+    /// Its owners, the last of whom [releases](Self::release) it.
+    pub(crate) fn owners(&self) -> &References {
+        &self.owners
+    }
+
+    pub(crate) fn saves(&self) -> &Saves {
+        &self.saves
     }
 
     /// Its index in the slab, constant for its lifetime.

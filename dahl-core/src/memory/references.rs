@@ -31,6 +31,11 @@ impl References {
         last
     }
 
+    /// How many there are now.
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+
     /// Whether the caller's is the only one; it has then seen the effects of others before their release.
     pub(crate) fn is_sole(&self) -> bool {
         self.0.load(Ordering::Acquire) == 1

@@ -81,6 +81,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     #[track_caller]
     pub fn partition_mut(&mut self, axis: Axis, chunk: usize) -> Result<PartsMut<'_, T, N>> {
         let chunks = self.chunks_of(axis, chunk)?;
+        self.require_changeable()?;
         Ok(self.open_exclusive(axis, chunks))
     }
 
@@ -120,7 +121,17 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     #[track_caller]
     pub fn partition_mut_by(&mut self, axis: Axis, lengths: &[usize]) -> Result<PartsMut<'_, T, N>> {
         let each = self.each_of(axis, lengths)?;
+        self.require_changeable()?;
         Ok(self.open_exclusive(axis, each))
+    }
+
+    /// Refuses a change that a tape would not know of.
+    #[track_caller]
+    fn require_changeable(&self) -> Result<()> {
+        if self.state().saves().is_of_tape() {
+            return Err(Error::new(ErrorKind::WritesTape { call: "partition_mut" }));
+        }
+        Ok(())
     }
 
     fn chunk_for(&self, axis: Axis, count: usize) -> usize {

@@ -24,6 +24,7 @@ use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
+use crate::tape::Tape;
 use crate::worker::Threads;
 
 /// Runs tasks on its workers. Several runtimes can live in one process.
@@ -102,6 +103,12 @@ impl Runtime {
     #[track_caller]
     pub fn arena(&self) -> Arena {
         Arena::new(self.engine())
+    }
+
+    /// A new tape: a scope that remembers what runs under it, so that gradients can be computed.
+    #[track_caller]
+    pub fn tape(&self) -> Tape<'static> {
+        Tape::new(self.engine())
     }
 
     /// A new arena that reserves `bytes` bytes now, in one piece, and never more.

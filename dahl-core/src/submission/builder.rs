@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::{Array, byte_len};
+use crate::array::{Array, Shared, byte_len};
 use crate::codelet::{Codelet, Parameter, in_kernel};
-use crate::description::{Action, Call, Over, TaskDesc};
+use crate::description::{AccessDesc, Action, Call, Over, TaskDesc};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
@@ -63,7 +63,7 @@ impl<'a> Task<'a> {
     }
 
     /// A task for a call that was described before, of `codelet`, possibly in place.
-    pub(super) fn of_call(
+    pub(crate) fn of_call(
         codelet: &'static Codelet,
         over: Option<Over>,
         location: &'static Location<'static>,
@@ -72,7 +72,7 @@ impl<'a> Task<'a> {
     }
 
     /// Adds an array with that layout.
-    pub(super) fn push_state(
+    pub(crate) fn push_state(
         &mut self,
         engine: &'a Arc<dyn Engine>,
         array: &'a ArrayState,
@@ -85,17 +85,48 @@ impl<'a> Task<'a> {
     }
 
     /// Adds a temporary buffer with these extents.
-    pub(super) fn push_scratch(&mut self, extents: &[usize]) {
+    pub(crate) fn push_scratch(&mut self, extents: &[usize]) {
         if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
             draft.push_scratch(extents);
         }
     }
 
     /// Adds the bytes of plain arguments.
-    pub(super) fn push_arguments(&mut self, bytes: &[u8]) {
+    pub(crate) fn push_arguments(&mut self, bytes: &[u8]) {
         if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
             draft.desc_mut().push_argument(bytes.len()).copy_from_slice(bytes);
         }
+    }
+
+    /// Adds an array whose type is not known, with that layout. The parameter is the next one.
+    pub(crate) fn push_shared(&mut self, array: &'a Shared, mode: AccessMode, layout: &Layout) {
+        let (parameter, _) = self.next_parameter();
+        assert!(
+            parameter.element == array.element(),
+            "{}: `{}` has another element type",
+            self.codelet.name,
+            parameter.name
+        );
+        self.push_state(array.state().engine(), array.state(), mode, layout);
+    }
+
+    pub(crate) fn codelet(&self) -> &'static Codelet {
+        self.codelet
+    }
+
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The arrays so far, none for a temporary buffer, and how each is accessed.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = (Option<&ArrayState>, &AccessDesc)> {
+        let drafts = self.draft.iter();
+        drafts.flat_map(|draft| draft.arrays().zip(draft.desc().operand_accesses()))
+    }
+
+    /// The bytes of the plain arguments so far.
+    pub(crate) fn encoded_arguments(&self) -> &[u8] {
+        self.draft.as_ref().map_or(&[], |draft| draft.desc().arguments())
     }
 
     /// The parameter of the next access, and its mode in this variant.
@@ -118,6 +149,10 @@ impl<'a> Task<'a> {
             self.codelet.name,
             parameter.name
         );
+        if !mode.is_shared() && array.state().saves().is_of_tape() {
+            let (codelet, parameter) = (self.codelet.name, parameter.name);
+            self.fail(Error::at(ErrorKind::ChangesTape { codelet, parameter }, self.location));
+        }
         if let Some(draft) = self.draft_for(array.state().engine()) {
             draft.push(array.state(), mode, |layout| array.set_layout(layout));
         }
@@ -211,6 +246,13 @@ impl<'a> Task<'a> {
         }
         let mut draft = self.draft.take().expect("a codelet has an array");
         self.require_submittable(&draft)?;
+        // Of the arrays themselves, before contributions to reductions go to other buffers, and before anything is closed:
+        // a reverse pass that reads one of them has submitted its tasks, or will find that it was written.
+        for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
+            if let Some(array) = array.filter(|_| !access.mode.is_shared()) {
+                array.saves().note_write(self.location);
+            }
+        }
         self.contribute(&mut draft)?;
         // Nothing can fail from here on, so the content of outputs may be discarded.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {

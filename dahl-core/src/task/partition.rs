@@ -24,6 +24,9 @@ impl Partitions {
         layout: &Layout,
         new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
     ) -> NonNull<Partition> {
+        if !key.shared {
+            whole.saves().note_write(Location::caller());
+        }
         whole.flush_pending(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);

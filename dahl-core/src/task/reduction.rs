@@ -66,10 +66,11 @@ impl Reductions {
             }
             Step::new(&**target.engine(), None).run(|step| tree.release(step));
         }
-        let tree = owed.tree.get_or_insert_with(|| Box::new(Tree::new(codelet, accumulator, layout)));
+        let is_forgotten = owed.forgotten.is_some();
+        let tree = owed.tree_or_begin(codelet, accumulator, layout);
         if tree.is_empty() {
             (tree.codelet, tree.location, tree.place) = (codelet, location, None);
-            if owed.forgotten.is_some() && target.is_like(accumulator.element(), layout) {
+            if is_forgotten && target.is_like(accumulator.element(), layout) {
                 tree.leaf = Some((NonNull::from(target), 0));
             }
         }

@@ -30,6 +30,12 @@ pub(crate) fn wait_for_access(
     if host.is_forked() {
         return Err(Error::at(ErrorKind::Forked { subject: call }, location));
     }
+    if !mode.is_shared() && array.saves().is_of_tape() {
+        return Err(Error::at(ErrorKind::WritesTape { call }, location));
+    }
+    if !mode.is_shared() {
+        array.saves().note_write(location);
+    }
     array.flush_pending(mode);
     if let Some(recorder) = host.recorder() {
         recorder.host(array.id(), mode);

@@ -1,6 +1,7 @@
 //! The copies for each access mode, and the effects of host accesses.
 
-use dahl_core::__private::{Kernel, Parameter, identity, uninit};
+use dahl_core::__private::{Kernel, Parameter};
+use dahl_core::Scope;
 use dahl_core::{AccessMode, Codelet, ElementType, Reduction, Result, Task};
 
 use crate::coherence::bed::{Bed, CPU, FAR, GPU, LEN, ROWS, each};
@@ -105,7 +106,7 @@ fn a_reduction_gives_the_same_bits_wherever_it_runs() -> Result<()> {
     let total = |workers: [usize; 3]| -> Result<Vec<u32>> {
         let bed = Bed::new()?;
         let (x, arena) = (bed.array()?, bed.rt.arena());
-        let (mut total, mut anew) = (bed.rt.zeros([ROWS, 4])?, identity(&arena, [ROWS, 4])?);
+        let (mut total, mut anew) = (bed.rt.zeros([ROWS, 4])?, Scope::<()>::output(&arena, [ROWS, 4], true)?);
         bed.on(workers[2]);
         fill_total(&mut total, 0.7)?;
         for time in 0..23 {
@@ -234,14 +235,14 @@ fn the_host_reads_and_writes_at_home() -> Result<()> {
 fn arrays_without_elements_yet_are_made_at_home() -> Result<()> {
     let bed = Bed::new()?;
     let arena = bed.rt.arena();
-    let (zeros, mut unset) = (arena.zeros([ROWS, 4])?, uninit(&arena, [ROWS, 4])?);
+    let (zeros, mut unset) = (arena.zeros([ROWS, 4])?, Scope::<()>::output(&arena, [ROWS, 4], false)?);
     bed.on(GPU);
     three(&MAP, &zeros, &zeros, &mut unset)?;
     assert_eq!(bed.moved(), [(0, GPU, 128)]);
     assert_eq!(unset.to_vec()?, [0; LEN]);
     let mut later = arena.zeros([ROWS, 4])?;
     scale(&mut later, 1)?;
-    let (x, mut sum) = (bed.array()?, uninit(&arena, [ROWS, 4])?);
+    let (x, mut sum) = (bed.array()?, Scope::<()>::output(&arena, [ROWS, 4], false)?);
     fill(&mut sum, 1)?;
     add_up(&x, &mut sum)?;
     assert_eq!((later.to_vec()?, sum.to_vec()?), (vec![1; LEN], each(|x| x + 1)));

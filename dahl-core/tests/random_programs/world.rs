@@ -3,7 +3,7 @@
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dahl_core::__private::{identity, uninit};
+use dahl_core::Scope;
 use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime, RuntimeBuilder};
 use proptest::prelude::*;
@@ -140,7 +140,7 @@ pub(crate) fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -
         Invalidate(a) => arrays[a].invalidate()?,
         ReduceAnew(reduction, a, times) => {
             let arena = rt.arena();
-            let mut total = identity(&arena, [ROWS, COLUMNS])?;
+            let mut total = Scope::<()>::output(&arena, [ROWS, COLUMNS], true)?;
             (0..times).try_for_each(|time| reduce(reduction, &arrays[a], &mut total, factor(time)))?;
             assert_held(bits(&total), &oracle.bits_anew(reduction, a, times), may_lose);
         }
@@ -185,7 +185,7 @@ fn in_arena(rt: &Runtime, a: &mut M<'_>, rounds: usize, forget: bool) -> Result<
     for _ in 0..rounds {
         let ones = arena.from_slice([ROWS, COLUMNS], &[1; ROWS * COLUMNS])?;
         let mut sum = arena.zeros([ROWS, COLUMNS])?;
-        let mut filled = uninit(&arena, [ROWS, COLUMNS])?;
+        let mut filled = Scope::<()>::output(&arena, [ROWS, COLUMNS], false)?;
         fill(&mut filled, 5)?;
         add_up(&ones, &mut sum)?;
         add_up(a, &mut sum)?;

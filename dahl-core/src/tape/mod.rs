@@ -1,0 +1,27 @@
+//! Scopes and tapes: `op_init` under a [`Tape`] is remembered, so that gradients can be computed.
+//!
+//! The design, and why it is sound, is in `README.md` beside this file.
+//!
+//! Not here: what the gradient of an operation is. Its declaration says so.
+
+mod checkpoint;
+mod composite;
+mod gradient;
+mod ids;
+mod maps;
+mod pass;
+mod record;
+mod repeat;
+mod rule;
+mod scope;
+#[allow(clippy::module_inception, reason = "the room's main noun")]
+mod tape;
+mod wanted;
+
+pub use composite::Composite;
+pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
+pub use repeat::Repeat;
+pub use rule::{By, RuleCall, RuleScope};
+pub use scope::{Differentiable, Scope};
+pub use tape::Tape;
+pub use wanted::{Accumulated, Wanted};

@@ -1,0 +1,383 @@
+//! [`Tape`]: a scope that remembers its tasks.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::composite::Composite;
+use super::gradient::{Gradient, Rule};
+use super::pass::{Memory, Outer, Pass};
+use super::record::{Again, Checkpoint, Draft, Family, Inside, Node, Operand, Record};
+use super::wanted::{Accumulated, Wanted};
+use crate::arena::Arena;
+use crate::array::{Array, Scalar, Shared};
+use crate::array_id::ArrayId;
+use crate::codelet::Codelet;
+use crate::element::{Element, ElementType, Real};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Engine;
+use crate::submission::Task;
+
+/// A scope that remembers the tasks that it runs, so that gradients can be computed.
+///
+/// `op_init(&tape, ..)` runs the operation as under an arena. Its output lives until the tape is [reset](Tape::reset).
+///
+/// ```ignore
+/// let mut tape = rt.tape();
+/// let loss = sum_init(&tape, &mul_init(&tape, &x, &x)?)?;
+/// let by_x = tape.gradients(&loss, &x)?; // 2 x
+/// ```
+pub struct Tape<'o> {
+    arena: Arena,
+    /// The tape on which the tasks of gradients are remembered.
+    outer: Option<&'o dyn Outer>,
+    record: Mutex<Record>,
+    /// Memory that is kept for the next task and the next pass.
+    drafts: Mutex<Vec<Draft>>,
+    passes: Mutex<Vec<Memory>>,
+    /// Of a tape inside of a checkpoint: what was made there.
+    inside: Option<Inside>,
+    /// Held by a reverse pass: another one waits.
+    passing: Mutex<()>,
+    /// No other tape has the same, and that of the tape whose checkpoint this one is in.
+    number: u64,
+    parent: Option<u64>,
+}
+
+/// The number of the next tape.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Tape<'_> {
+    #[track_caller]
+    pub(crate) fn new(engine: Arc<dyn Engine>) -> Self {
+        Self::of(Arena::new(engine), None)
+    }
+}
+
+impl<'o> Tape<'o> {
+    pub(super) fn of(arena: Arena, outer: Option<&'o dyn Outer>) -> Self {
+        Self {
+            arena,
+            outer,
+            record: Mutex::default(),
+            drafts: Mutex::default(),
+            passes: Mutex::default(),
+            inside: None,
+            passing: Mutex::default(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            parent: None,
+        }
+    }
+
+    /// A tape on which a checkpoint of the tape `parent` runs again.
+    pub(super) fn again(arena: Arena, outer: Option<&'o dyn Outer>, parent: u64) -> Self {
+        let mut tape = Self::of(arena, outer);
+        tape.parent = Some(parent);
+        tape
+    }
+
+    /// A tape inside of this one: what runs under it, this one remembers too, and so it does the tasks of its gradients.
+    /// So this one can compute gradients of gradients.
+    #[track_caller]
+    pub fn tape(&self) -> Tape<'_> {
+        Tape::of(self.arena.sibling(), Some(self))
+    }
+
+    /// An arena with the same lifetime: what is made there is not differentiated, on purpose.
+    pub fn detached(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// Forgets all tasks, and releases every array that was made here. Waits for nothing.
+    ///
+    /// ```compile_fail
+    /// # use dahl_core::{Runtime, Vector};
+    /// # fn main() -> dahl_core::Result<()> {
+    /// # let rt = Runtime::new()?;
+    /// let mut tape = rt.tape();
+    /// let x: Vector<f32> = tape.detached().zeros([2])?;
+    /// tape.reset(); // error: `tape` is borrowed by `x` ..
+    /// x.read()?; //       .. which is used here
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reset(&mut self) {
+        self.record.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.arena.reset();
+    }
+
+    /// The gradients of `loss` by `wanted`, one array or a tuple of them: arrays of the same types. Only what they need is
+    /// computed, and the host does not wait.
+    ///
+    /// # Errors
+    /// If `loss` was not made under this tape, or does not depend on one of `wanted`; if a value that a gradient needs was
+    /// overwritten after the task had read it; if a rule fails; or if memory cannot be allocated.
+    #[track_caller]
+    pub fn gradients<'t, T: Real, W: Wanted>(
+        &'t self,
+        loss: &Scalar<'_, T>,
+        wanted: W,
+    ) -> Result<W::Gradients<'t>> {
+        let location = Location::caller();
+        let one = self.arena.filled([], T::ONE)?;
+        self.pull_back(loss, one, wanted, location)
+    }
+
+    /// The gradients by `wanted` of something that depends on `output`, whose gradient by `output` is `gradient`: the product
+    /// of `gradient` with the Jacobian matrix of `output` by `wanted`.
+    ///
+    /// # Errors
+    /// As [`gradients`](Self::gradients), and if `gradient` has another shape than `output`.
+    #[track_caller]
+    pub fn gradients_from<'t, T: Real, const N: usize, W: Wanted>(
+        &'t self,
+        output: &Array<'_, T, N>,
+        gradient: &Array<'_, T, N>,
+        wanted: W,
+    ) -> Result<W::Gradients<'t>> {
+        let location = Location::caller();
+        if gradient.shape() != output.shape() {
+            let fact =
+                format!("the gradient has shape {:?}, the output {:?}", gradient.shape(), output.shape());
+            return Err(Error::at(ErrorKind::InvalidShape { subject: "gradients_from", fact }, location));
+        }
+        let Some(seed) = Shared::of(gradient.state()) else {
+            return Err(Error::at(ErrorKind::PartOnTape { parameter: "gradient" }, location));
+        };
+        self.pull_back(output, seed.into_array(gradient.shape()), wanted, location)
+    }
+
+    fn pull_back<'t, T: Real, const N: usize, W: Wanted>(
+        &'t self,
+        output: &Array<'_, T, N>,
+        seed: Array<'_, T, N>,
+        wanted: W,
+        location: &'static Location<'static>,
+    ) -> Result<W::Gradients<'t>> {
+        let mut pass = self.pass(self.outer, location);
+        wanted.want(&mut pass);
+        pass.want_runtime(output);
+        let seed = Shared::from_array(seed).expect("the seed is whole");
+        let result = self.reverse(&mut pass, output.id(), seed).and_then(|()| wanted.take(&pass));
+        self.keep(pass);
+        result
+    }
+
+    /// Adds the gradients of `loss` to given arrays: `(&x, &mut by_x)`, or a tuple of such pairs. They are contributions to
+    /// reductions: several losses may add to one array, in parallel, with the same bits for any number of workers.
+    ///
+    /// # Errors
+    /// As [`gradients`](Self::gradients), and under a tape inside of another one, which would not know of the sums.
+    #[track_caller]
+    pub fn accumulate<T: Real>(&self, loss: &Scalar<'_, T>, sums: impl Accumulated) -> Result<()> {
+        let location = Location::caller();
+        if self.outer.is_some() {
+            return Err(Error::at(ErrorKind::InsideTape, location));
+        }
+        let mut pass = self.pass(None, location);
+        sums.want(&mut pass);
+        pass.want_runtime(loss);
+        let seed = Shared::from_array(self.arena.filled([], T::ONE)?).expect("a new array is whole");
+        let result = self
+            .reverse(&mut pass, loss.id(), seed)
+            .and_then(|()| sums.require_found(&pass))
+            .and_then(|()| sums.add(&pass));
+        self.keep(pass);
+        result
+    }
+
+    fn pass<'t>(&'t self, outer: Option<&'t dyn Outer>, location: &'static Location<'static>) -> Pass<'t> {
+        let memory = self.passes().pop().unwrap_or_default();
+        Pass::new(&self.arena, outer, memory, location)
+    }
+
+    fn keep(&self, pass: Pass<'_>) {
+        let memory = pass.into_memory();
+        self.passes().push(memory);
+    }
+
+    fn passes(&self) -> MutexGuard<'_, Vec<Memory>> {
+        self.passes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reverse(&self, pass: &mut Pass<'_>, loss: ArrayId, seed: Shared) -> Result<()> {
+        if self.inside.is_some() {
+            return Err(Error::at(ErrorKind::InsideCheckpoint, pass.location()));
+        }
+        pass.require_one_runtime()?;
+        let _passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = Taken { tape: self, record: std::mem::take(&mut *self.record()) };
+        if pass.run(&taken.record, loss, seed)? { Ok(()) } else { Err(pass.independent()) }
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drafts(&self) -> MutexGuard<'_, Vec<Draft>> {
+        self.drafts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Submits a task, and remembers it here and on the outer tapes.
+    pub(super) fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
+        if matches!(gradient.rule, Rule::Nothing) {
+            return task.submit();
+        }
+        let (codelet, location) = (task.codelet(), task.location());
+        let mut draft = self.drafts().pop().unwrap_or_default();
+        // The draft is not put back after an error: that is rare.
+        draft.take(&task, gradient, self, self.inside.as_ref())?;
+        match self.outer {
+            Some(outer) => outer.run(task, gradient)?,
+            None => task.submit()?,
+        }
+        self.remember(codelet, gradient, location, Again::Task, &mut draft);
+        self.drafts().push(draft);
+        Ok(())
+    }
+}
+
+impl Tape<'_> {
+    /// Runs `f` on a tape whose intermediate results are dropped when it ends, and computed again in the reverse pass: the
+    /// same bits, with less memory. Its result lives as long as others of this tape.
+    ///
+    /// ```ignore
+    /// let out = tape.checkpoint(|tape| matmul_init(tape, &relu_init(tape, &x)?, &weight))?;
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `f`; and if its result is a part or a view of another array.
+    #[track_caller]
+    pub fn checkpoint<'t, T: Element, const N: usize>(
+        &'t self,
+        f: impl for<'s> FnOnce(&'s Tape<'s>) -> Result<Array<'s, T, N>>,
+    ) -> Result<Array<'t, T, N>> {
+        if self.inside.is_some() {
+            // Here everything is dropped already.
+            return f(self);
+        }
+        let location = Location::caller();
+        let mut inner = Tape::of(self.arena.of_blocks(), self.outer);
+        inner.inside = Some(Inside::default());
+        inner.parent = Some(self.number);
+        let out = f(&inner)?;
+        let (shape, element) = (out.shape(), ElementType::of::<T>());
+        let Some(out) = Shared::from_array(out) else {
+            return Err(Error::at(
+                ErrorKind::PartOnTape { parameter: "the result of a checkpoint" },
+                location,
+            ));
+        };
+        let record = std::mem::take(&mut *inner.record());
+        let id = out.state().id();
+        let is_made = |node: &Node| record.outputs(node).any(|output| output == id);
+        if record.nodes().iter().any(is_made) {
+            let checkpoint = Checkpoint::new(record, id, self.number);
+            let gradient = &super::checkpoint::GRADIENT;
+            let mut draft = self.drafts().pop().unwrap_or_default();
+            draft.take_checkpoint(id, element, &shape, &checkpoint);
+            let (codelet, again) = (&super::checkpoint::CODELET, Again::Checkpoint(checkpoint));
+            self.record().add(codelet, gradient, location, again, &mut draft);
+            if out.state().saves().tape() == Some(inner.number) {
+                out.state().saves().set_of_tape(self.number);
+            }
+            self.drafts().push(draft);
+        }
+        Ok(out.into_array(shape))
+    }
+
+    /// Calls `f` with what was remembered.
+    pub(super) fn with_record<R>(&self, f: impl FnOnce(&Record) -> R) -> R {
+        f(&self.record())
+    }
+
+    /// Remembers an operation of several tasks that was run again.
+    pub(super) fn add_again(
+        &self,
+        node: &Node,
+        arrays: &[Shared],
+        operands: &[Operand],
+        arguments: &[u8],
+    ) -> Result<()> {
+        let mut draft = self.drafts().pop().unwrap_or_default();
+        draft.take_again(node, arrays, operands, arguments, self)?;
+        let again = node.repeat.map_or(Again::Task, Again::Tasks);
+        self.remember(node.codelet, node.gradient, node.location, again, &mut draft);
+        self.drafts().push(draft);
+        Ok(())
+    }
+
+    fn remember(
+        &self,
+        codelet: &'static Codelet,
+        gradient: &'static Gradient,
+        location: &'static Location<'static>,
+        again: Again,
+        draft: &mut Draft,
+    ) {
+        if let Some(inside) = &self.inside {
+            let made = draft.outputs(gradient);
+            inside.lock().unwrap_or_else(PoisonError::into_inner).extend(made);
+        }
+        self.record().add(codelet, gradient, location, again, draft);
+    }
+
+    /// Remembers an operation of several tasks, which have been submitted, here and on the outer tapes.
+    pub(super) fn add(&self, call: &Composite<'_>) -> Result<()> {
+        if matches!(call.gradient.rule, Rule::Nothing) {
+            return Ok(());
+        }
+        if let Some(outer) = self.outer {
+            outer.add(call)?;
+        }
+        let mut draft = self.drafts().pop().unwrap_or_default();
+        draft.take_call(call, self, self.inside.as_ref())?;
+        let again = Again::Tasks(call.repeat);
+        self.remember(call.codelet, call.gradient, call.location, again, &mut draft);
+        self.drafts().push(draft);
+        Ok(())
+    }
+}
+
+/// The record of a tape during a pass, which is put back even if a rule panics.
+struct Taken<'t, 'o> {
+    tape: &'t Tape<'o>,
+    record: Record,
+}
+
+impl Drop for Taken<'_, '_> {
+    fn drop(&mut self) {
+        let mut record = self.tape.record();
+        let added = std::mem::replace(&mut *record, std::mem::take(&mut self.record));
+        record.append(added);
+    }
+}
+
+impl Family for Tape<'_> {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn knows(&self, number: u64) -> bool {
+        number == self.number
+            || Some(number) == self.parent
+            || self.outer.is_some_and(|outer| outer.knows(number))
+    }
+}
+
+impl Outer for Tape<'_> {
+    fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
+        Tape::run(self, task, gradient)
+    }
+
+    fn add(&self, call: &Composite<'_>) -> Result<()> {
+        Tape::add(self, call)
+    }
+}
+
+impl fmt::Debug for Tape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape").field("tasks", &self.record().nodes().len()).finish_non_exhaustive()
+    }
+}
