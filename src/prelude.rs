@@ -2,6 +2,6 @@
 
 pub use crate::ndarray::Axis;
 pub use crate::{
-    AccessMode, Arena, Argument, Array, Block, Element, Matrix, Real, Runtime, Scalar, Tensor, Vector, bf16,
-    codelet, f16,
+    AccessMode, Arena, Argument, Array, Block, Element, Matrix, Real, Runtime, Scalar, Scope, Tape, Tensor,
+    Vector, bf16, codelet, f16,
 };

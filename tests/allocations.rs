@@ -168,6 +168,46 @@ fn maps_of_stretched_operands_allocate_nothing() -> Result<()> {
     Ok(())
 }
 
+/// A forward and a reverse pass under a tape: values that are used twice, stretched inputs, a rule and derived maps.
+fn step_on_a_tape(
+    tape: &mut Tape<'_>,
+    x: &Matrix<'_, f32>,
+    row: &Matrix<'_, f32>,
+    sum: &mut Matrix<'_, f32>,
+) -> Result<()> {
+    let y = difference_init(tape, x, row)?;
+    let z = axpy_init(tape, &y, &y, 0.5)?;
+    let product = dahl::ops::matmul_init(tape, &z, x)?;
+    let loss = dahl::ops::sum_init(tape, &product)?;
+    let (by_x, by_row) = tape.gradients(&loss, (x, row))?;
+    axpy_self(&by_x, sum, 0.5)?;
+    drop(by_row);
+    tape.accumulate(&loss, (x, sum))?;
+    tape.reset();
+    Ok(())
+}
+
+#[test]
+fn allocations_do_not_grow_with_the_number_of_passes_of_a_tape() -> Result<()> {
+    let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+    let rt = Runtime::builder().check(false).cpu_workers(2).tasks_in_flight(TASKS_IN_FLIGHT).build()?;
+    let (x, row, mut sum) = (rt.zeros([8, 8])?, rt.zeros([1, 8])?, rt.zeros([8, 8])?);
+    let mut tape = rt.tape();
+    let mut run = |steps: usize| -> Result<u64> {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..steps {
+            step_on_a_tape(&mut tape, &x, &row, &mut sum)?;
+        }
+        rt.wait()?;
+        Ok(ALLOCATIONS.load(Ordering::Relaxed) - before)
+    };
+    run(STEPS / 10)?;
+    let count = run(STEPS / 4)?;
+    println!("{count} allocations in {} passes", STEPS / 4);
+    assert!(count <= POOLS, "{count} allocations in {} passes", STEPS / 4);
+    Ok(())
+}
+
 /// Partitions for change and for reading, and parts of parts, with tasks on all of them.
 fn step_in_parts(x: &mut Matrix<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<()> {
     for part in x.partition_mut(Axis(0), 3)?.iter_mut() {

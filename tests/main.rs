@@ -11,3 +11,5 @@ mod parallel;
 mod partition;
 mod reductions;
 mod runtime;
+#[path = "tape/main.rs"]
+mod tape;

@@ -27,6 +27,18 @@ impl Passing {
         }
     }
 
+    /// The type of what is passed to the body.
+    pub(crate) fn widened_type(self, root: &Path, ty: &Type) -> TokenStream {
+        match (self, ty) {
+            (Self::Widened, _) => quote!(<#ty as #root::Real>::Compute),
+            (Self::WidenedArray, Type::Array(array)) => {
+                let (element, len) = (&array.elem, &array.len);
+                quote!([<#element as #root::Real>::Compute; #len])
+            }
+            (Self::AsIs | Self::WidenedArray, _) => quote!(#ty),
+        }
+    }
+
     /// `value` as passed to the body.
     pub(crate) fn widen(self, root: &Path, value: TokenStream) -> TokenStream {
         match self {
@@ -77,6 +89,24 @@ pub(crate) fn half(ty: &Type) -> Option<&Path> {
         }
         Type::Group(group) => half(&group.elem),
         _ => None,
+    }
+}
+
+/// Whether `ty` is a real number: a type parameter bounded by `Real`, or one of the four types.
+pub(crate) fn is_real_type(ty: &Type, generics: &Generics) -> bool {
+    let is_primitive = |ty: &Type| {
+        matches!(ty, Type::Path(path) if path.qself.is_none()
+            && path.path.segments.last().is_some_and(|last| last.ident == "f32" || last.ident == "f64"))
+    };
+    Passing::of(ty, generics) == Passing::Widened || is_primitive(ty)
+}
+
+/// Whether `ty` is the type parameter `name`.
+pub(crate) fn names(ty: &Type, name: &Ident) -> bool {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.is_ident(name),
+        Type::Group(group) => names(&group.elem, name),
+        _ => false,
     }
 }
 

@@ -11,6 +11,8 @@ mod check;
 mod compute;
 mod errors;
 mod expand;
+mod gradient;
+mod gradient_rule;
 mod mode;
 mod model;
 mod parse;

@@ -11,7 +11,10 @@ use syn::{
     parse_quote,
 };
 
+use crate::compute;
 use crate::errors::Errors;
+use crate::gradient::DerivedMap;
+use crate::gradient_rule::GradientRule;
 use crate::mode::{Access, Combination, Mode};
 use crate::parse::{Declaration, Options};
 use crate::tokens;
@@ -37,6 +40,10 @@ pub(crate) struct Codelet {
     pub(crate) in_place: Option<InPlace>,
     /// Whether the shapes of all outputs are known, so that `_init` can create them.
     pub(crate) has_init: bool,
+    /// How its gradient is computed; without, no tape takes it.
+    pub(crate) gradient: Option<GradientRule>,
+    /// Whether it is the derived map of another one.
+    pub(crate) is_derived: bool,
     /// The rank that all parameters without a fixed rank share.
     pub(crate) shared_rank: Ident,
     pub(crate) options: Options,
@@ -119,6 +126,28 @@ pub(crate) struct InPlace {
 impl Codelet {
     /// Determines the meaning of a declaration.
     pub(crate) fn new(declaration: Declaration, errors: &mut Errors) -> Self {
+        let mut codelet = Self::of(declaration, errors);
+        codelet.gradient = GradientRule::of(&codelet);
+        codelet
+    }
+
+    /// Whether it is a derived map of arrays of one real type: its loop is that of `Pointwise`.
+    pub(crate) fn is_pointwise(&self) -> bool {
+        let Some((output, inputs)) = self.parameters.split_last() else { return false };
+        let text = |parameter: &Parameter| parameter.element.to_token_stream().to_string();
+        // The element type determines all generics.
+        let is_determined = self.generics.params.iter().all(|parameter| match parameter {
+            GenericParam::Type(parameter) => compute::names(&output.element, &parameter.ident),
+            GenericParam::Const(_) | GenericParam::Lifetime(_) => false,
+        });
+        self.is_derived
+            && is_determined
+            && compute::is_real_type(&output.element, &self.generics)
+            && inputs.iter().all(|input| text(input) == text(output))
+    }
+
+    /// Determines the meaning of a declaration, without its gradient.
+    fn of(declaration: Declaration, errors: &mut Errors) -> Self {
         let Declaration { modes, options, function, attribute } = declaration;
         let name = function.sig.ident.clone();
         let signature = function.sig.to_token_stream();
@@ -168,6 +197,8 @@ impl Codelet {
             arguments,
             in_place: None,
             has_init: false,
+            gradient: None,
+            is_derived: false,
             shared_rank: tokens::fresh("N", &tokens),
             options,
             modes,
@@ -339,6 +370,24 @@ impl Attributes {
         }
         sorted
     }
+}
+
+/// The codelet of a derived map: a map without wrappers.
+pub(crate) fn derived(codelet: &Codelet, map: &DerivedMap) -> Codelet {
+    let mode = |access| Mode { access, combination: None, tokens: TokenStream::new() };
+    // The gradient by the output comes after the inputs.
+    let reads = (0..=map.inputs.len()).map(|_| mode(Access::Read));
+    let modes = reads.chain([mode(Access::Write)]).collect();
+    let mut options = Options::default();
+    options.broadcast.clone_from(&codelet.options.broadcast);
+    options.parallel.clone_from(&codelet.options.parallel);
+    options.root = Some(codelet.root.clone());
+    let declaration =
+        Declaration { modes, options, function: map.function.clone(), attribute: TokenStream::new() };
+    let mut derived = Codelet::of(declaration, &mut Errors::default());
+    derived.in_place = None;
+    derived.is_derived = true;
+    derived
 }
 
 /// The parameters of the function that have a name.

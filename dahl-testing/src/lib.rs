@@ -15,7 +15,8 @@
 //! environment, the figures of all comparisons are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast`
 //! runs a part of the inputs: see [`Tier`].
 //!
-//! [`gradient`] checks a backward against its forward.
+//! [`gradients!`](gradients) checks the gradients of an operation by a tape in the same way, and [`gradient`] a backward
+//! against its forward.
 //!
 //! The modules: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle`
 //! computes the expected results, in f64 or `double_double`; `bound` gives the allowed errors, in a `format`; `compare`

@@ -6,12 +6,18 @@ use crate::reference::activation as reference;
 
 /// The logistic function, `out = 1 / (1 + exp(-x))`, element by element.
 // exp is off by 1.2 ulp, 2.4 ulp of the result; then the sum and the quotient.
-#[codelet(R, W, parallel, reference = reference::sigmoid, error = ulp(4))]
+#[codelet(R, W, parallel, gradient = sigmoid_gradient(out), reference = reference::sigmoid, error = ulp(4))]
 pub fn sigmoid<T: Real>(x: T) -> T {
     // Of -|x|, so that no power overflows.
     let power = (-x.abs()).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
     numerator / (T::ONE + power)
+}
+
+fn sigmoid_gradient<T: Real, const N: usize>(rule: SigmoidGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = sigmoid_backward_init(rule.scope, rule.out, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`sigmoid`] by its input: `out = gradient * output * (1 - output)`, where `output = sigmoid(x)`.
@@ -22,47 +28,68 @@ pub fn sigmoid_backward<T: Real>(output: T, gradient: T) -> T {
 
 /// `out = ln(sigmoid(x)) = -ln(1 + exp(-x))`, element by element, without overflow.
 // As `softplus`.
-#[codelet(R, W, reference = reference::log_sigmoid, error = ulp(5))]
+#[codelet(R, W, gradient = log_sigmoid_gradient(x), reference = reference::log_sigmoid, error = ulp(5))]
 pub fn log_sigmoid<T: Real>(x: T) -> T {
     -((-x).max(T::ZERO) + (-x.abs()).exp().ln_1p())
+}
+
+fn log_sigmoid_gradient<T: Real, const N: usize>(rule: LogSigmoidGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = log_sigmoid_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`log_sigmoid`] by its input: `out = gradient * sigmoid(-x)`.
 #[codelet(R, R, W, in_place = gradient, reference = reference::log_sigmoid_backward, error = ulp(5))]
 pub fn log_sigmoid_backward<T: Real>(x: T, gradient: T) -> T {
-    let power = (-x.abs()).exp();
+    // Of -|x|; by a branch, whose derivative at 0 is that of the function.
+    let power = (if x < T::ZERO { x } else { -x }).exp();
     let numerator = if x > T::ZERO { power } else { T::ONE };
     gradient * (numerator / (T::ONE + power))
 }
 
 /// `out = ln(1 + exp(x))`, element by element: about `exp(x)` far below zero, and without overflow far above.
 // exp is off by 1.2 ulp, 2.4 ulp of the logarithm, which is itself off by 0.9 ulp; then the sum.
-#[codelet(R, W, parallel, reference = reference::softplus, error = ulp(5))]
+#[codelet(R, W, parallel, gradient = softplus_gradient(x), reference = reference::softplus, error = ulp(5))]
 pub fn softplus<T: Real>(x: T) -> T {
     x.max(T::ZERO) + (-x.abs()).exp().ln_1p()
+}
+
+fn softplus_gradient<T: Real, const N: usize>(rule: SoftplusGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = softplus_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`softplus`] by its input: `out = gradient * sigmoid(x)`.
 #[codelet(R, R, W, in_place = gradient, reference = reference::softplus_backward, error = ulp(5))]
 pub fn softplus_backward<T: Real>(x: T, gradient: T) -> T {
-    let power = (-x.abs()).exp();
+    // Of -|x|; by a branch, whose derivative at 0 is that of the function.
+    let power = (if x < T::ZERO { x } else { -x }).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
     gradient * (numerator / (T::ONE + power))
 }
 
 /// `out = x * sigmoid(x)`, element by element; NaN at minus infinity, as in PyTorch.
-#[codelet(R, W, parallel, reference = reference::silu, error = ulp(5))]
+#[codelet(R, W, parallel, gradient = silu_gradient(x), reference = reference::silu, error = ulp(5))]
 pub fn silu<T: Real>(x: T) -> T {
     let power = (-x.abs()).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
     x * (numerator / (T::ONE + power))
 }
 
+fn silu_gradient<T: Real, const N: usize>(rule: SiluGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = silu_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
+}
+
 /// The gradient of [`silu`] by its input: `out = gradient * s * (1 + x * (1 - s))`, where `s = sigmoid(x)`.
 // The derivative has a zero, near which its terms cancel: the bound is that of a sum.
 #[codelet(R, R, W, in_place = gradient, parallel, reference = reference::silu_backward, error = sum(n = 8))]
 pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
-    let power = (-x.abs()).exp();
+    // Of -|x|; by a branch, whose derivative at 0 is that of the function.
+    let power = (if x < T::ZERO { x } else { -x }).exp();
     let small = power / (T::ONE + power);
     let large = (T::ONE + power).recip();
     let value = if x < T::ZERO { small } else { large };
@@ -90,23 +117,11 @@ pub fn leaky_relu<T: Real>(x: T, slope: T) -> T {
     if x > T::ZERO { x } else { slope * x }
 }
 
-/// The gradient of [`leaky_relu`] by its input: `out = gradient` where `x > 0`, else `slope * gradient`.
-#[codelet(R, R, W, in_place = gradient, reference = reference::leaky_relu_backward, error = rounded)]
-pub fn leaky_relu_backward<T: Real>(x: T, gradient: T, slope: T) -> T {
-    if x > T::ZERO { gradient } else { slope * gradient }
-}
-
 /// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
 // exp_m1 is off by 2.2 ulp, 4.4 of the product.
 #[codelet(R, W, parallel, reference = reference::elu, error = ulp(5))]
 pub fn elu<T: Real>(x: T, alpha: T) -> T {
     if x > T::ZERO { x } else { alpha * x.exp_m1() }
-}
-
-/// The gradient of [`elu`] by its input: `out = gradient` where `x > 0`, else `gradient * alpha * exp(x)`.
-#[codelet(R, R, W, in_place = gradient, reference = reference::elu_backward, error = ulp(4))]
-pub fn elu_backward<T: Real>(x: T, gradient: T, alpha: T) -> T {
-    if x > T::ZERO { gradient } else { gradient * (alpha * x.exp()) }
 }
 
 /// The scaled exponential linear unit, `out = 1.0507.. * x` where `x > 0`, else `1.7581.. * (exp(x) - 1)` (Klambauer,
@@ -121,16 +136,6 @@ pub fn selu<T: Real>(x: T) -> T {
     }
 }
 
-/// The gradient of [`selu`] by its input: `out = 1.0507.. * gradient` where `x > 0`, else `1.7581.. * gradient * exp(x)`.
-#[codelet(R, R, W, in_place = gradient, reference = reference::selu_backward, error = ulp(5))]
-pub fn selu_backward<T: Real>(x: T, gradient: T) -> T {
-    if x > T::ZERO {
-        T::from_f64(1.0507009873554805) * gradient
-    } else {
-        gradient * (T::from_f64(1.7580993408473766) * x.exp())
-    }
-}
-
 /// The Gaussian error linear unit, `out = x * (1 + erf(x / sqrt(2))) / 2`: `x` times the probability that a normal deviate
 /// is below it (Hendrycks and Gimpel 2016, *Gaussian error linear units*). NaN at minus infinity, as in PyTorch.
 ///
@@ -138,7 +143,7 @@ pub fn selu_backward<T: Real>(x: T, gradient: T) -> T {
 /// would cancel.
 // erfc is off by 4.0 ulp, 8 ulp of the product; below zero the derivative's approximation leaves up to 0.7 of two
 // roundings.
-#[codelet(R, W, parallel, reference = reference::gelu, error = ulp(12))]
+#[codelet(R, W, parallel, gradient = gelu_gradient(x), reference = reference::gelu, error = ulp(12))]
 pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and its rounding error, which would otherwise be multiplied by `x * x`.
     let near = x.abs().min(T::from_f64(40.0)).copysign(x);
@@ -150,6 +155,12 @@ pub fn gelu<T: Real>(x: T) -> T {
     let steep = z.max(T::ZERO);
     let probability = T::from_f64(0.5) * z.erfc();
     x * (probability - probability * (lost * (steep + steep)))
+}
+
+fn gelu_gradient<T: Real, const N: usize>(rule: GeluGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = gelu_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`gelu`] by its input: `out = gradient * (P(x) + x * p(x))` with `P(x) = (1 + erf(x / sqrt(2))) / 2` and
@@ -168,7 +179,7 @@ pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
 ///
 /// `(1 + tanh(u)) / 2` is computed as `sigmoid(2u)`, which does not cancel. Far below zero the relative error grows as
 /// `x^3`, with the error of `u`. NaN at minus infinity, as in PyTorch.
-#[codelet(R, W, reference = reference::gelu_tanh, error = sum(n = 8))]
+#[codelet(R, W, gradient = gelu_tanh_gradient(x), reference = reference::gelu_tanh, error = sum(n = 8))]
 pub fn gelu_tanh<T: Real>(x: T) -> T {
     // sqrt(8 / π).
     let factor = T::from_f64(1.5957691216057308);
@@ -176,6 +187,12 @@ pub fn gelu_tanh<T: Real>(x: T) -> T {
     let power = (-angle.abs()).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
     x * (numerator / (T::ONE + power))
+}
+
+fn gelu_tanh_gradient<T: Real, const N: usize>(rule: GeluTanhGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = gelu_tanh_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`gelu_tanh`] by its input: `out = gradient * s * (1 + x * (1 - s) * a)` with `s` the [`sigmoid`] of
@@ -188,7 +205,7 @@ pub fn gelu_tanh_backward<T: Real>(x: T, gradient: T) -> T {
     let square = x * x;
     let angle = factor * (x * (T::ONE + T::from_f64(0.044715) * square));
     let slope = factor * (T::ONE + T::from_f64(0.134145) * square);
-    let power = (-angle.abs()).exp();
+    let power = (if x < T::ZERO { angle } else { -angle }).exp();
     let small = power / (T::ONE + power);
     let large = (T::ONE + power).recip();
     let value = if x < T::ZERO { small } else { large };

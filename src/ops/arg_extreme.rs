@@ -18,6 +18,7 @@ use crate::cpu::row_major::{around, elements, fold_lanes, row_major, write};
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
     cuda = crate::kernels::ARG_MAX,
+    gradient = none,
     reference = crate::reference::arg_extreme::arg_max,
     error = rounded
 )]
@@ -38,6 +39,7 @@ pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
     cuda = crate::kernels::ARG_MIN,
+    gradient = none,
     reference = crate::reference::arg_extreme::arg_min,
     error = rounded
 )]

@@ -20,6 +20,7 @@ use crate::cpu::scratch::with_scratch;
     in_place_kernel = bias_over,
     flops = input.len(),
     cuda = crate::kernels::BIAS,
+    gradient = bias_gradient(),
     reference = crate::reference::bias::bias,
     error = rounded
 )]
@@ -50,6 +51,16 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
             }
         }
     });
+}
+
+fn bias_gradient<T: Real, const N: usize>(rule: BiasGradient<'_, T, N>) -> dahl::Result<()> {
+    if let Some(by_input) = rule.by_input {
+        *by_input = rule.scope.same(rule.gradient)?;
+    }
+    if let Some(by_bias) = rule.by_bias {
+        *by_bias = bias_backward_init(rule.scope, rule.gradient, rule.axis)?;
+    }
+    Ok(())
 }
 
 /// [`bias`] in place.
@@ -123,6 +134,7 @@ fn add_widened<T: Real>(target: &mut [T], bias: &[T], after: usize) {
     check(axis < gradient.shape().len()),
     flops = gradient.len(),
     cuda = crate::kernels::BIAS_BACKWARD,
+    gradient = bias_backward_gradient(),
     reference = crate::reference::bias::bias_backward,
     error = sum(n = gradient.len() / out.len().max(1) + 1)
 )]
@@ -142,4 +154,13 @@ pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Com
             });
         }
     });
+}
+
+fn bias_backward_gradient<T: Real, const N: usize>(rule: BiasBackwardGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    let mut shape = [1; N];
+    shape[rule.axis] = rule.gradient_out.len();
+    let zeros = rule.scope.detached().zeros(by_gradient.shape())?;
+    *by_gradient = super::add_init(rule.scope, &zeros, &*rule.gradient_out.reshaped(shape)?)?;
+    Ok(())
 }

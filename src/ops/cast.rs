@@ -1,5 +1,6 @@
 //! [`cast`]: converts from one element type to another.
 
+use dahl::__private::{Gradient, Linear, Rule};
 use dahl::prelude::*;
 
 /// An element type whose values can be converted to `U`, as [`cast`] does.
@@ -17,6 +18,7 @@ pub trait CastTo<U: Element>: Element {
     R, W,
     shape(out = input),
     cuda = crate::kernels::CAST,
+    gradient = data(cast_gradient),
     reference = crate::reference::moved::cast,
     error = rounded
 )]
@@ -24,6 +26,36 @@ pub fn cast<T: CastTo<U> + Element, U: Element>(input: &[T], out: &mut [U]) {
     for (out, &input) in out.iter_mut().zip(input) {
         *out = input.cast_to();
     }
+}
+
+/// The gradient by the input is that by the output, converted back.
+fn cast_gradient<T: CastTo<U> + Element, U: Element>() -> &'static Gradient {
+    /// Between two real types.
+    fn of<T: CastTo<U> + Real, U: CastTo<T> + Real>() -> &'static Gradient {
+        const {
+            &Gradient {
+                inputs: 1,
+                outputs: 2,
+                reads: 0,
+                rule: Rule::Adjoint(|| Linear {
+                    codelet: Cast::codelet::<U, T>(),
+                    gradient: Cast::gradient::<U, T>(),
+                }),
+                addition: crate::gradient::addition,
+            }
+        }
+    }
+    fn from<T: CastTo<f16> + CastTo<bf16> + CastTo<f32> + CastTo<f64> + Real, U: Element>()
+    -> &'static Gradient
+    where
+        f16: CastTo<T>,
+        bf16: CastTo<T>,
+        f32: CastTo<T>,
+        f64: CastTo<T>,
+    {
+        Gradient::of_real::<U>([of::<T, f16>, of::<T, bf16>, of::<T, f32>, of::<T, f64>])
+    }
+    Gradient::of_real::<T>([from::<f16, U>, from::<bf16, U>, from::<f32, U>, from::<f64, U>])
 }
 
 /// Implements [`CastTo`] from a type to others by an expression.

@@ -48,29 +48,10 @@ pub fn select<T: Real>(mask: u8, x: T, y: T) -> T {
     if mask != 0 { x } else { y }
 }
 
-/// The gradient of [`select`] by `x`: `out = gradient` where `mask` is not 0, else 0. The gradient by `y` is the rest.
-#[codelet(R, R, W, in_place = gradient, reference = reference::select_backward, error = rounded)]
-pub fn select_backward<T: Real>(mask: u8, gradient: T) -> T {
-    if mask != 0 { gradient } else { T::ZERO }
-}
-
 /// The larger of two; NaN if either is NaN, and `+0` is above `-0`.
 #[codelet(R, R, W, broadcast, reference = reference::maximum, error = rounded)]
 pub fn maximum<T: Real>(x: T, y: T) -> T {
     x.max(y)
-}
-
-/// The gradient of [`maximum`] by `x`: `out = gradient` where `x > y`, half of it where they are equal, 0 where `x < y`; where
-/// either is NaN, the gradient passes, as in PyTorch. With `x` and `y` exchanged it is the gradient by `y`.
-#[codelet(R, R, R, W, in_place = gradient, reference = reference::maximum_backward, error = rounded)]
-pub fn maximum_backward<T: Real>(x: T, y: T, gradient: T) -> T {
-    if x < y {
-        T::ZERO
-    } else if x == y {
-        gradient * T::from_f64(0.5)
-    } else {
-        gradient
-    }
 }
 
 /// The smaller of two; NaN if either is NaN, and `-0` is below `+0`.
@@ -79,28 +60,8 @@ pub fn minimum<T: Real>(x: T, y: T) -> T {
     x.min(y)
 }
 
-/// The gradient of [`minimum`] by `x`: `out = gradient` where `x < y`, half of it where they are equal, 0 where `x > y`; where
-/// either is NaN, the gradient passes, as in PyTorch. With `x` and `y` exchanged it is the gradient by `y`.
-#[codelet(R, R, R, W, in_place = gradient, reference = reference::minimum_backward, error = rounded)]
-pub fn minimum_backward<T: Real>(x: T, y: T, gradient: T) -> T {
-    if x > y {
-        T::ZERO
-    } else if x == y {
-        gradient * T::from_f64(0.5)
-    } else {
-        gradient
-    }
-}
-
 /// `out = x` limited to `low ..= high`; NaN stays NaN. If `low` is above `high`, all become `high`.
 #[codelet(R, W, reference = reference::clip, error = rounded)]
 pub fn clip<T: Real>(x: T, low: T, high: T) -> T {
     x.clamp(low, high)
-}
-
-/// The gradient of [`clip`] by its input: `out = gradient` where `low <= x <= high`, else 0, also where `x` is NaN, as in
-/// PyTorch.
-#[codelet(R, R, W, in_place = gradient, reference = reference::clip_backward, error = rounded)]
-pub fn clip_backward<T: Real>(x: T, gradient: T, low: T, high: T) -> T {
-    if low <= x && x <= high { gradient } else { T::ZERO }
 }

@@ -4,11 +4,12 @@
 //! uses one of the arrays need not wait for the others. The gradient of [`concat()`] is [`split`], that of [`stack`] is
 //! [`unstack`], and the reverse.
 
+use dahl::__private::{Codelet, Composite, Gradient, Parameter, Repeat, Rule, RuleCall};
 use dahl::ndarray::Axis;
 use dahl::prelude::*;
-use dahl::{Error, Result};
+use dahl::{ElementType, Error, Result};
 
-use super::copy::{copy, copy_init};
+use super::copy::copy;
 
 /// The extents of `arrays` at `axis`, and the shape of their concatenation.
 #[track_caller]
@@ -65,20 +66,83 @@ pub fn concat<T: Element, const N: usize>(
     Ok(())
 }
 
-/// [`concat()`] into an array in `arena`.
+/// [`concat()`] into a new array of `scope`.
 ///
 /// # Errors
 /// As [`concat()`], or if memory cannot be allocated.
 #[track_caller]
 pub fn concat_init<'m, T: Element, const N: usize>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<Concat>,
     inputs: &[&Array<'_, T, N>],
     axis: usize,
 ) -> Result<Array<'m, T, N>> {
     let shapes = inputs.iter().map(|input| input.shape()).collect::<Vec<_>>();
-    let mut out = arena.zeros(joined("concat", &shapes, axis)?.0)?;
+    let mut out = scope.arena().zeros(joined("concat", &shapes, axis)?.0)?;
     concat(inputs, &mut out, axis)?;
+    scope.remember(|| {
+        let call = Composite::new(&CONCAT, Concat::gradient::<T, N>(), concat_again::<T, N>)
+            .array(&out)
+            .argument(axis);
+        Ok(inputs.iter().fold(call, |call, input| call.array(input)))
+    })?;
     Ok(out)
+}
+
+/// What [`concat_init`] is for a tape: an operation of several tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Concat;
+
+impl dahl::Differentiable for Concat {}
+
+/// The names of its arrays: the output, and any number of inputs.
+static CONCAT: Codelet = Codelet::new("concat", module_path!(), 1).parameters(JOINED);
+static STACK: Codelet = Codelet::new("stack", module_path!(), 1).parameters(JOINED);
+const JOINED: &[Parameter] = &[
+    Parameter::new("out", AccessMode::W, ElementType::of::<f32>()),
+    Parameter::new("inputs", AccessMode::R, ElementType::of::<f32>()),
+];
+
+/// The gradient of an operation that joins inputs: its output is the first array, and its inputs follow.
+const fn of_joined(rule: fn(&mut RuleCall<'_>) -> Result<()>) -> Gradient {
+    Gradient {
+        inputs: !1,
+        outputs: 1,
+        reads: 0,
+        rule: Rule::Function(rule),
+        addition: crate::gradient::addition,
+    }
+}
+
+impl Concat {
+    fn gradient<T: Element, const N: usize>() -> &'static Gradient {
+        fn of<T: Real, const N: usize>() -> &'static Gradient {
+            const { &of_joined(concat_gradient::<T, N>) }
+        }
+        Gradient::of_real::<T>([of::<f16, N>, of::<bf16, N>, of::<f32, N>, of::<f64, N>])
+    }
+}
+
+/// Joins again, into another output.
+fn concat_again<T: Element, const N: usize>(arrays: &Repeat<'_>) -> Result<()> {
+    let inputs: Vec<Array<'_, T, N>> = (1..arrays.arrays()).map(|index| arrays.array(index)).collect();
+    concat(&inputs.iter().collect::<Vec<_>>(), &mut arrays.array(0), arrays.argument())
+}
+
+/// Each input gets its part of the gradient.
+fn concat_gradient<T: Real, const N: usize>(call: &mut RuleCall<'_>) -> Result<()> {
+    let Some(gradient) = call.gradient::<T, N>(0) else { return Ok(()) };
+    let (axis, scope) = (call.argument::<usize>(), call.scope());
+    let mut start = 0;
+    for input in 1..call.arrays() {
+        let len = call.extents(input)[axis];
+        let mut by = call.by::<T, N>(input)?;
+        if let Some(by) = by.lend() {
+            *by = super::slice_init(&scope, &gradient, axis, start, len)?;
+        }
+        call.add(input, by)?;
+        start += len;
+    }
+    Ok(())
 }
 
 /// Splits `input` along `axis` into `outs`, each with the extent that the output has there.
@@ -103,20 +167,34 @@ pub fn split<T: Element, const N: usize>(
     Ok(())
 }
 
-/// [`split`] into arrays in `arena`, of `lengths` along `axis`.
+/// [`split`] into new arrays of `scope`, of `lengths` along `axis`: a [`slice`](super::slice) for each.
 ///
 /// # Errors
 /// If there is no such axis, the lengths do not sum to its extent, or memory cannot be allocated.
 #[track_caller]
 pub fn split_init<'m, T: Element, const N: usize>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<super::Slice>,
     input: &Array<'_, T, N>,
     axis: usize,
     lengths: &[usize],
 ) -> Result<Vec<Array<'m, T, N>>> {
+    let shape = input.shape();
+    let Some(&extent) = shape.get(axis) else {
+        return Err(Error::invalid_shape("split", format!("there is no axis {axis} in the shape {shape:?}")));
+    };
+    let sum = lengths.iter().try_fold(0_usize, |sum, &len| sum.checked_add(len));
+    if sum != Some(extent) {
+        let sum = sum.map_or("more than memory holds".to_owned(), |sum| sum.to_string());
+        let fact = format!(
+            "lengths of {lengths:?} sum to {sum}, not to the extent {extent} of axis {axis} of the shape {shape:?}"
+        );
+        return Err(Error::invalid_shape("split", fact));
+    }
+    let mut start = 0;
     let mut outs = Vec::with_capacity(lengths.len());
-    for part in input.partition_by(Axis(axis), lengths)?.iter() {
-        outs.push(copy_init(arena, part)?);
+    for &len in lengths {
+        outs.push(super::slice_init(scope, input, axis, start, len)?);
+        start += len;
     }
     Ok(outs)
 }
@@ -182,21 +260,62 @@ pub fn stack<T: Element, const N: usize, const M: usize>(
     Ok(())
 }
 
-/// [`stack`] into an array in `arena`.
+/// [`stack`] into a new array of `scope`.
 ///
 /// # Errors
 /// As [`stack`], or if memory cannot be allocated.
 #[track_caller]
 pub fn stack_init<'m, T: Element, const N: usize, const M: usize>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<Stack>,
     inputs: &[&Array<'_, T, N>],
     axis: usize,
 ) -> Result<Array<'m, T, M>> {
     let shapes = inputs.iter().map(|input| input.shape()).collect::<Vec<_>>();
     let [_, all] = stacked::<N, M>("stack", &shapes, axis)?;
-    let mut out = arena.zeros(all)?;
+    let mut out = scope.arena().zeros(all)?;
     stack(inputs, &mut out, axis)?;
+    scope.remember(|| {
+        let call = Composite::new(&STACK, Stack::gradient::<T, N, M>(), stack_again::<T, N, M>)
+            .array(&out)
+            .argument(axis);
+        Ok(inputs.iter().fold(call, |call, input| call.array(input)))
+    })?;
     Ok(out)
+}
+
+/// What [`stack_init`] is for a tape: an operation of several tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack;
+
+impl dahl::Differentiable for Stack {}
+
+impl Stack {
+    fn gradient<T: Element, const N: usize, const M: usize>() -> &'static Gradient {
+        fn of<T: Real, const N: usize, const M: usize>() -> &'static Gradient {
+            const { &of_joined(stack_gradient::<T, N, M>) }
+        }
+        Gradient::of_real::<T>([of::<f16, N, M>, of::<bf16, N, M>, of::<f32, N, M>, of::<f64, N, M>])
+    }
+}
+
+/// Stacks again, into another output.
+fn stack_again<T: Element, const N: usize, const M: usize>(arrays: &Repeat<'_>) -> Result<()> {
+    let inputs: Vec<Array<'_, T, N>> = (1..arrays.arrays()).map(|index| arrays.array(index)).collect();
+    stack(&inputs.iter().collect::<Vec<_>>(), &mut arrays.array::<T, M>(0), arrays.argument())
+}
+
+/// Each input gets its index of the gradient.
+fn stack_gradient<T: Real, const N: usize, const M: usize>(call: &mut RuleCall<'_>) -> Result<()> {
+    let Some(gradient) = call.gradient::<T, M>(0) else { return Ok(()) };
+    let (axis, scope) = (call.argument::<usize>(), call.scope());
+    for input in 1..call.arrays() {
+        let mut by = call.by::<T, N>(input)?;
+        if let Some(by) = by.lend() {
+            *by = super::slice_init(&scope, &gradient, axis, input - 1, 1)?.reshape(by.shape())?;
+        }
+        call.add(input, by)?;
+    }
+    Ok(())
 }
 
 /// `outs[i] = input[.., i, ..]`, with `i` at `axis`.

@@ -57,6 +57,7 @@ fn convolution(input: &[usize], filters: &[usize], geometry: Conv2dGeometry) -> 
     parallel = conv2d_on_cores,
     cuda = crate::kernels::CONV2D,
     cuda_call = [cudnn conv2d_by_cudnn],
+    gradient = conv2d_gradient(input, filters),
     reference = crate::reference::conv2d::conv2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1))
 )]
@@ -69,6 +70,17 @@ pub fn conv2d<T: Real>(
     let conv = convolution(input.shape(), filters.shape(), geometry);
     let (input, filters) = (row_major(&input), row_major(&filters));
     write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
+}
+
+fn conv2d_gradient<T: Real>(rule: Conv2dGradient<'_, T>) -> dahl::Result<()> {
+    let Conv2dGradient { input, filters, gradient, by_input, by_filters, geometry, scope } = rule;
+    if let Some(by_input) = by_input {
+        Conv2dBackwardInput::under(scope, gradient, filters, by_input, geometry)?;
+    }
+    if let Some(by_filters) = by_filters {
+        Conv2dBackwardFilters::under(scope, input, gradient, by_filters, geometry)?;
+    }
+    Ok(())
 }
 
 /// [`conv2d`] on several cores.
@@ -108,6 +120,7 @@ fn conv2d_by_cudnn<T: Real>(
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_INPUT,
     cuda_call = [cudnn conv2d_backward_input_by_cudnn],
+    gradient = conv2d_backward_input_gradient(gradient, filters),
     reference = crate::reference::conv2d::conv2d_backward_input,
     error = sum(n = filters.len() / filters.shape()[1].max(1))
 )]
@@ -120,6 +133,25 @@ pub fn conv2d_backward_input<T: Real>(
     let conv = convolution(out.shape(), filters.shape(), geometry);
     let (gradient, filters) = (row_major(&gradient), row_major(&filters));
     write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
+}
+
+fn conv2d_backward_input_gradient<T: Real>(rule: Conv2dBackwardInputGradient<'_, T>) -> dahl::Result<()> {
+    let Conv2dBackwardInputGradient {
+        gradient,
+        filters,
+        gradient_out,
+        by_gradient,
+        by_filters,
+        geometry,
+        scope,
+    } = rule;
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = conv2d_init(scope, gradient_out, filters, geometry)?;
+    }
+    if let Some(by_filters) = by_filters {
+        Conv2dBackwardFilters::under(scope, gradient_out, gradient, by_filters, geometry)?;
+    }
+    Ok(())
 }
 
 /// [`conv2d_backward_input`] by cuDNN.
@@ -145,6 +177,7 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
     cuda_call = [last cudnn conv2d_backward_filters_by_cudnn],
+    gradient = conv2d_backward_filters_gradient(input, gradient),
     reference = crate::reference::conv2d::conv2d_backward_filters,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]
@@ -157,6 +190,25 @@ pub fn conv2d_backward_filters<T: Real>(
     let conv = convolution(input.shape(), out.shape(), geometry);
     let (input, gradient) = (row_major(&input), row_major(&gradient));
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
+}
+
+fn conv2d_backward_filters_gradient<T: Real>(rule: Conv2dBackwardFiltersGradient<'_, T>) -> dahl::Result<()> {
+    let Conv2dBackwardFiltersGradient {
+        input,
+        gradient,
+        gradient_out,
+        by_input,
+        by_gradient,
+        geometry,
+        scope,
+    } = rule;
+    if let Some(by_input) = by_input {
+        Conv2dBackwardInput::under(scope, gradient, gradient_out, by_input, geometry)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = conv2d_init(scope, input, gradient_out, geometry)?;
+    }
+    Ok(())
 }
 
 /// [`conv2d_backward_filters`] by cuDNN, which does not sum half-precision products in `f32`. Its deterministic

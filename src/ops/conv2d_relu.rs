@@ -57,6 +57,7 @@ fn convolution(input: &[usize], filters: &[usize], padding: [usize; 2]) -> Convo
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1) + 1),
     parallel = conv2d_relu_on_cores,
     cuda = crate::kernels::CONV2D_RELU,
+    gradient = conv2d_relu_gradient(input, filters, out),
     reference = crate::reference::conv2d_relu::conv2d_relu,
     error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
 )]
@@ -71,6 +72,30 @@ pub fn conv2d_relu<T: Real>(
     let (input, filters) = (row_major(&input), row_major(&filters));
     let bias = row_major(&bias);
     write(out, |out| forward_relu(&conv, elements(&input), elements(&filters), elements(&bias), out));
+}
+
+fn conv2d_relu_gradient<T: Real>(rule: Conv2dReluGradient<'_, T>) -> dahl::Result<()> {
+    let Conv2dReluGradient { input, filters, out, gradient, by_input, by_filters, by_bias, padding, scope } =
+        rule;
+    let geometry = super::Conv2dGeometry { stride: [1, 1], padding };
+    let (by_filters, by_bias) = match (by_input.is_some() || scope.is_remembered(), by_filters, by_bias) {
+        // One task for both; nothing else needs the gradient that passes the ReLU.
+        (false, Some(by_filters), Some(by_bias)) => {
+            return conv2d_relu_backward(input, gradient, out, by_filters, by_bias, padding);
+        }
+        (_, by_filters, by_bias) => (by_filters, by_bias),
+    };
+    let passed = super::relu_backward_init(scope, out, gradient)?;
+    if let Some(by_input) = by_input {
+        super::Conv2dBackwardInput::under(scope, &passed, filters, by_input, geometry)?;
+    }
+    if let Some(by_filters) = by_filters {
+        super::Conv2dBackwardFilters::under(scope, input, &passed, by_filters, geometry)?;
+    }
+    if let Some(by_bias) = by_bias {
+        *by_bias = super::bias_backward_init(scope, &passed, 1)?;
+    }
+    Ok(())
 }
 
 /// [`conv2d_relu`] on several cores.
@@ -106,6 +131,7 @@ fn conv2d_relu_on_cores<T: Real>(
     flops = 2 * out.len() * geometry.size[0] * geometry.size[1] * (filters.len() / filters.shape()[0].max(1) + 2),
     parallel = conv2d_relu_max_pool2d_on_cores,
     cuda = crate::kernels::CONV2D_RELU_MAX_POOL2D,
+    gradient = conv2d_relu_max_pool2d_gradient(input, filters, out, index),
     reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
 )]
@@ -127,6 +153,37 @@ pub fn conv2d_relu_max_pool2d<T: Real>(
             forward_relu_pool(&conv, elements(&input), elements(&filters), elements(&bias), pooling);
         });
     });
+}
+
+fn conv2d_relu_max_pool2d_gradient<T: Real>(rule: Conv2dReluMaxPool2dGradient<'_, T>) -> dahl::Result<()> {
+    let Conv2dReluMaxPool2dGradient { input, filters, out, index, gradient, geometry, scope, .. } = rule;
+    let (by_input, by_filters, by_bias) = (rule.by_input, rule.by_filters, rule.by_bias);
+    let (by_filters, by_bias) = match (&by_input, by_filters, by_bias) {
+        (None, Some(by_filters), Some(by_bias)) => {
+            return conv2d_relu_max_pool2d_backward(
+                input, gradient, out, index, by_filters, by_bias, geometry,
+            );
+        }
+        (_, by_filters, by_bias) => (by_filters, by_bias),
+    };
+    let arena = scope.detached();
+    let padding = geometry.padding;
+    let mut passed = arena.zeros(output_shape(input.shape(), filters.shape(), padding))?;
+    match by_bias {
+        Some(by_bias) => bias_relu_max_pool2d_backward(gradient, out, index, &mut passed, by_bias)?,
+        None => {
+            let mut unwanted = arena.zeros([filters.shape()[0]])?;
+            bias_relu_max_pool2d_backward(gradient, out, index, &mut passed, &mut unwanted)?;
+        }
+    }
+    let geometry = super::Conv2dGeometry { stride: [1, 1], padding };
+    if let Some(by_input) = by_input {
+        super::conv2d_backward_input(&passed, filters, by_input, geometry)?;
+    }
+    if let Some(by_filters) = by_filters {
+        super::conv2d_backward_filters(input, &passed, by_filters, geometry)?;
+    }
+    Ok(())
 }
 
 /// [`conv2d_relu_max_pool2d`] on several cores.

@@ -27,6 +27,7 @@ use crate::cpu::scratch::with_scratch;
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
     cuda = crate::kernels::CROSS_ENTROPY,
+    gradient = cross_entropy_gradient(logits, labels),
     reference = crate::reference::cross_entropy::cross_entropy,
     error = sum(n = logits.len() + 16, terms = crate::reference::cross_entropy::cross_entropy_terms)
 )]
@@ -52,6 +53,15 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
     });
 }
 
+fn cross_entropy_gradient<T: Real, L: Label + Element>(
+    rule: CrossEntropyGradient<'_, T, L>,
+) -> dahl::Result<()> {
+    let Some(by_logits) = rule.by_logits else { return Ok(()) };
+    let of_one = cross_entropy_backward_init(rule.scope, rule.logits, rule.labels, rule.factor)?;
+    *by_logits = super::mul_init(rule.scope, &of_one, &*rule.gradient.reshaped([1, 1])?)?;
+    Ok(())
+}
+
 /// The gradient of [`cross_entropy`] by its logits: `out[i, j] = factor * (softmax(logits[i])[j] - (labels[i] == j))`.
 ///
 /// A label that is not below the number of classes fails the task.
@@ -64,6 +74,7 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
     cuda = crate::kernels::CROSS_ENTROPY_BACKWARD,
+    gradient = cross_entropy_backward_gradient(logits),
     reference = crate::reference::cross_entropy::cross_entropy_backward,
     error = sum(n = logits.ncols() + 16, terms = crate::reference::cross_entropy::cross_entropy_backward_terms)
 )]
@@ -94,6 +105,17 @@ pub fn cross_entropy_backward<T: Real, L: Label + Element>(
             }
         });
     });
+}
+
+fn cross_entropy_backward_gradient<T: Real, L: Label + Element>(
+    rule: CrossEntropyBackwardGradient<'_, T, L>,
+) -> dahl::Result<()> {
+    // The labels only shift it: what is left is the gradient of a softmax.
+    let Some(by_logits) = rule.by_logits else { return Ok(()) };
+    let probabilities = super::softmax_init(rule.scope, rule.logits, 1)?;
+    let of_one = super::softmax_backward_init(rule.scope, &probabilities, rule.gradient, 1)?;
+    *by_logits = super::scale_init(rule.scope, &of_one, T::from_f64(rule.factor))?;
+    Ok(())
 }
 
 /// How many of the samples are in scratch memory at once: so many that their logits stay in a core's cache.
@@ -131,6 +153,7 @@ fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
     shape(out = []),
     check(logits.nrows() == labels.len()),
     cuda = crate::kernels::COUNT_CORRECT,
+    gradient = none,
     reference = crate::reference::cross_entropy::count_correct,
     error = rounded
 )]

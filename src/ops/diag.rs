@@ -11,6 +11,7 @@ use dahl::prelude::*;
     R, W,
     shape(out = [input.len(), input.len()]),
     cuda = crate::kernels::DIAG,
+    gradient = adjoint(diagonal),
     reference = crate::reference::moved::diag,
     error = rounded
 )]
@@ -27,6 +28,7 @@ pub fn diag<T: Element>(input: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
     R, W,
     shape(out = [input.nrows().min(input.ncols())]),
     cuda = crate::kernels::DIAGONAL,
+    gradient = adjoint(diagonal_backward),
     reference = crate::reference::moved::diagonal,
     error = rounded
 )]
@@ -43,6 +45,7 @@ pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
     R, W,
     check(gradient.len() == out.nrows().min(out.ncols())),
     cuda = crate::kernels::DIAGONAL_BACKWARD,
+    gradient = adjoint(diagonal),
     reference = crate::reference::moved::diagonal_backward,
     error = rounded
 )]

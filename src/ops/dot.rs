@@ -16,9 +16,21 @@ use dahl::simd;
     flops = 2 * x.len(),
     cpu = [crate::kernels::DOT_C],
     cuda = crate::kernels::DOT,
+    gradient = dot_gradient(x, y),
     reference = crate::reference::matmul::dot,
     error = sum(n = x.len() + 1)
 )]
 pub fn dot<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute]) {
     out[0] += simd::dot(x, y);
+}
+
+fn dot_gradient<T: Real, const N: usize>(rule: DotGradient<'_, T, N>) -> dahl::Result<()> {
+    let gradient = rule.gradient.reshaped([1; N])?;
+    if let Some(by_x) = rule.by_x {
+        *by_x = super::mul_init(rule.scope, rule.y, &*gradient)?;
+    }
+    if let Some(by_y) = rule.by_y {
+        *by_y = super::mul_init(rule.scope, rule.x, &*gradient)?;
+    }
+    Ok(())
 }

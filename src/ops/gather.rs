@@ -43,6 +43,7 @@ fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
     shape(out = index),
     check(reaches(input.shape(), index.shape(), axis)),
     cuda = crate::kernels::GATHER,
+    gradient = gather_gradient(index),
     reference = crate::reference::moved::gather,
     error = rounded
 )]
@@ -62,6 +63,11 @@ pub fn gather<T: Element>(
     }
 }
 
+fn gather_gradient<T: Real, const N: usize>(rule: GatherGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    GatherBackward::under(rule.scope, rule.gradient, rule.index, by_input, rule.axis)
+}
+
 /// All of `axis`; of another axis, the extent of `index`.
 fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
     Slice::from(0..if other.index() == axis { extent } else { index[other.index()] })
@@ -78,6 +84,7 @@ fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
     check(reaches(out.shape(), index.shape(), axis)),
     flops = gradient.len(),
     cuda = crate::kernels::GATHER_BACKWARD,
+    gradient = gather_backward_gradient(index),
     reference = crate::reference::scattered::gather_backward,
     error = sum(n = gradient.shape()[axis] + 1)
 )]
@@ -103,6 +110,14 @@ pub fn gather_backward<T: Real>(
     });
 }
 
+fn gather_backward_gradient<T: Real, const N: usize>(
+    rule: GatherBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    *by_gradient = gather_init(rule.scope, rule.gradient_out, rule.index, rule.axis)?;
+    Ok(())
+}
+
 /// `out[.., i, ..] = input[.., indices[i], ..]`, along `axis`, as PyTorch's `index_select`.
 ///
 /// # Shapes
@@ -112,6 +127,7 @@ pub fn gather_backward<T: Real>(
     shape(out = with_extent(input.shape(), axis, indices.len())),
     check(axis < input.shape().len()),
     cuda = crate::kernels::INDEX_SELECT,
+    gradient = index_select_gradient(indices),
     reference = crate::reference::moved::index_select,
     error = rounded
 )]
@@ -127,6 +143,11 @@ pub fn index_select<T: Element>(
     }
 }
 
+fn index_select_gradient<T: Real, const N: usize>(rule: IndexSelectGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    IndexSelectBackward::under(rule.scope, rule.gradient, rule.indices, by_input, rule.axis)
+}
+
 /// Adds to `out` the gradient of [`index_select`] by its input: adds each slice of `gradient` at the position that it
 /// was taken from. Sums are compensated, however often an index occurs.
 ///
@@ -138,6 +159,7 @@ pub fn index_select<T: Element>(
     check(gradient.shape() == with_extent(out.shape(), axis, indices.len())),
     flops = gradient.len(),
     cuda = crate::kernels::INDEX_SELECT_BACKWARD,
+    gradient = index_select_backward_gradient(indices),
     reference = crate::reference::scattered::index_select_backward,
     error = sum(n = indices.len() + 1)
 )]
@@ -158,6 +180,14 @@ pub fn index_select_backward<T: Real>(
             }
         }
     });
+}
+
+fn index_select_backward_gradient<T: Real, const N: usize>(
+    rule: IndexSelectBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    *by_gradient = index_select_init(rule.scope, rule.gradient_out, rule.indices, rule.axis)?;
+    Ok(())
 }
 
 /// Calls `f` with `sums` and with zeros of the same shape for the rounding errors, and then adds the errors to the

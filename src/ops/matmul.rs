@@ -3,6 +3,7 @@
 //! Each product is one codelet, whose arguments say which factors are transposed ([`Transposed`]). The plain functions
 //! take the factors as they are. Those named `.._transposed` also take that argument.
 
+use dahl::Scope;
 use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use dahl::prelude::*;
@@ -79,6 +80,7 @@ mod declared {
         parallel = matmul_on_cores,
         cuda = crate::kernels::MATMUL,
         cuda_call = [cublas matmul_by_cublas],
+        gradient = matmul_gradient(a, b),
         reference = crate::reference::matmul::matmul,
         error = sum(n = a.len() / out.nrows().max(1))
     )]
@@ -89,6 +91,35 @@ mod declared {
         transposed: Transposed,
     ) {
         product(orient(a, transposed.left), orient(b, transposed.right), out, false);
+    }
+
+    fn matmul_gradient<T: Real>(rule: MatmulGradient<'_, T>) -> dahl::Result<()> {
+        let MatmulGradient { a, b, gradient, by_a, by_b, transposed, scope } = rule;
+        by_factors(scope, [a, b], gradient, [by_a, by_b], transposed)
+    }
+
+    /// The gradients of a product by its factors: `gradient x transposed(b)` and `transposed(a) x gradient`, each transposed
+    /// as its factor is.
+    fn by_factors<'r, T: Real>(
+        scope: &'r dahl::RuleScope<'r>,
+        [a, b]: [&Matrix<'_, T>; 2],
+        gradient: &Matrix<'_, T>,
+        [by_a, by_b]: [Option<&mut Matrix<'r, T>>; 2],
+        Transposed { left, right }: Transposed,
+    ) -> dahl::Result<()> {
+        if let Some(by_a) = by_a {
+            *by_a = match left {
+                false => matmul_init(scope, gradient, b, Transposed { left: false, right: !right })?,
+                true => matmul_init(scope, b, gradient, Transposed { left: right, right: true })?,
+            };
+        }
+        if let Some(by_b) = by_b {
+            *by_b = match right {
+                false => matmul_init(scope, a, gradient, Transposed { left: !left, right: false })?,
+                true => matmul_init(scope, gradient, a, Transposed { left: true, right: left })?,
+            };
+        }
+        Ok(())
     }
 
     /// [`matmul`] on several cores.
@@ -130,6 +161,7 @@ mod declared {
         flops = 2 * a.len() * out.ncols(),
         cuda = crate::kernels::MATMUL_ADD,
         cuda_call = [cublas matmul_add_by_cublas],
+        gradient = matmul_add_gradient(a, b),
         reference = crate::reference::matmul::matmul_add,
         error = sum(n = a.len() / out.nrows().max(1) + 1)
     )]
@@ -140,6 +172,11 @@ mod declared {
         transposed: Transposed,
     ) {
         crate::cpu::gemm::add_product(orient(a, transposed.left), orient(b, transposed.right), out);
+    }
+
+    fn matmul_add_gradient<T: Real>(rule: MatmulAddGradient<'_, T>) -> dahl::Result<()> {
+        let MatmulAddGradient { a, b, gradient, by_a, by_b, transposed, scope } = rule;
+        by_factors(scope, [a, b], gradient, [by_a, by_b], transposed)
     }
 
     /// [`matmul_add`] by cuBLAS.
@@ -170,6 +207,7 @@ mod declared {
         flops = 2 * a.len(),
         cuda = crate::kernels::MATVEC,
         cuda_call = [cublas matvec_by_cublas],
+        gradient = matvec_gradient(a, vector),
         reference = crate::reference::matmul::matvec,
         error = sum(n = vector.len())
     )]
@@ -180,6 +218,18 @@ mod declared {
         is_transposed: bool,
     ) {
         product(orient(a, is_transposed), vector.insert_axis(Axis(1)), out.insert_axis(Axis(1)), false);
+    }
+
+    fn matvec_gradient<T: Real>(rule: MatvecGradient<'_, T>) -> dahl::Result<()> {
+        let MatvecGradient { a, vector, gradient, by_a, by_vector, is_transposed, scope } = rule;
+        if let Some(by_a) = by_a {
+            let [column, row] = if is_transposed { [vector, gradient] } else { [gradient, vector] };
+            *by_a = super::outer_init(scope, column, row)?;
+        }
+        if let Some(by_vector) = by_vector {
+            *by_vector = matvec_init(scope, a, gradient, !is_transposed)?;
+        }
+        Ok(())
     }
 
     /// [`matvec`] by cuBLAS: as a matrix product, since its matrix-vector products lack half precision.
@@ -213,17 +263,17 @@ pub fn matmul<T: Real>(a: &Matrix<'_, T>, b: &Matrix<'_, T>, out: &mut Matrix<'_
     declared::matmul(a, b, out, Transposed::NEITHER)
 }
 
-/// [`matmul`] into a new array of `arena`.
+/// [`matmul`] into a new array of `scope`.
 ///
 /// # Errors
 /// As for [`matmul`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matmul_init<'m, T: Real>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<Matmul>,
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,
 ) -> dahl::Result<Matrix<'m, T>> {
-    declared::matmul_init(arena, a, b, Transposed::NEITHER)
+    declared::matmul_init(scope, a, b, Transposed::NEITHER)
 }
 
 /// `a = a x b`.
@@ -251,17 +301,17 @@ pub fn matmul_add<T: Real>(
     declared::matmul_add(a, b, out, Transposed::NEITHER)
 }
 
-/// [`matmul_add`] into a new array of `arena`, which starts at zero.
+/// [`matmul_add`] into a new array of `scope`, which starts at zero.
 ///
 /// # Errors
 /// As for [`matmul_init`].
 #[track_caller]
 pub fn matmul_add_init<'m, T: Real>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<MatmulAdd>,
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,
 ) -> dahl::Result<Matrix<'m, T>> {
-    declared::matmul_add_init(arena, a, b, Transposed::NEITHER)
+    declared::matmul_add_init(scope, a, b, Transposed::NEITHER)
 }
 
 /// `out = a x vector`.
@@ -280,17 +330,17 @@ pub fn matvec<T: Real>(
     declared::matvec(a, vector, out, false)
 }
 
-/// [`matvec`] into a new array of `arena`.
+/// [`matvec`] into a new array of `scope`.
 ///
 /// # Errors
 /// As for [`matvec`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matvec_init<'m, T: Real>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<Matvec>,
     a: &Matrix<'_, T>,
     vector: &Vector<'_, T>,
 ) -> dahl::Result<Vector<'m, T>> {
-    declared::matvec_init(arena, a, vector, false)
+    declared::matvec_init(scope, a, vector, false)
 }
 
 /// `out = transposed(a) x vector`.
@@ -309,17 +359,17 @@ pub fn matvec_transposed<T: Real>(
     declared::matvec(a, vector, out, true)
 }
 
-/// [`matvec_transposed`] into a new array of `arena`.
+/// [`matvec_transposed`] into a new array of `scope`.
 ///
 /// # Errors
 /// As for [`matvec_transposed`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matvec_transposed_init<'m, T: Real>(
-    arena: &'m Arena,
+    scope: &'m impl Scope<Matvec>,
     a: &Matrix<'_, T>,
     vector: &Vector<'_, T>,
 ) -> dahl::Result<Vector<'m, T>> {
-    declared::matvec_init(arena, a, vector, true)
+    declared::matvec_init(scope, a, vector, true)
 }
 
 /// `out[i, j] = column[i] * row[j]`.
@@ -331,6 +381,7 @@ pub fn matvec_transposed_init<'m, T: Real>(
     shape(out = [column.len(), row.len()]),
     flops = out.len(),
     cuda = crate::kernels::OUTER,
+    gradient = outer_gradient(column, row),
     reference = crate::reference::matmul::outer,
     error = rounded
 )]
@@ -343,4 +394,14 @@ pub fn outer<T: Real>(column: ArrayView1<T>, row: ArrayView1<T>, mut out: ArrayV
             None => out.iter_mut().zip(row).for_each(|(out, &value)| *out = factor * value),
         }
     }
+}
+
+fn outer_gradient<T: Real>(rule: OuterGradient<'_, T>) -> dahl::Result<()> {
+    if let Some(by_column) = rule.by_column {
+        *by_column = matvec_init(rule.scope, rule.gradient, rule.row)?;
+    }
+    if let Some(by_row) = rule.by_row {
+        *by_row = matvec_transposed_init(rule.scope, rule.gradient, rule.column)?;
+    }
+    Ok(())
 }

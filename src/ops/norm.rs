@@ -20,11 +20,18 @@ use crate::cpu::sum_of::{magnitude_of, norm_of, sum_of};
     shape(out = []),
     flops = 2 * input.len(),
     cuda = crate::kernels::NORM,
+    gradient = norm_rule(input),
     reference = crate::reference::norm::norm,
     error = sum(n = input.len() + 4)
 )]
 pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = T::narrow(norm_of(input));
+}
+
+fn norm_rule<T: Real, const N: usize>(rule: NormGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = norm_backward_init(rule.scope, rule.input, rule.gradient)?;
+    Ok(())
 }
 
 /// `out = sqrt(sum of input[i]^2)`, along `axis`.
@@ -37,6 +44,7 @@ pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     check(axis < input.shape().len()),
     flops = 2 * input.len(),
     cuda = crate::kernels::NORM_AXIS,
+    gradient = norm_axis_gradient(input),
     reference = crate::reference::norm::norm_axis,
     error = sum(n = input.shape()[axis] + 4)
 )]
@@ -44,6 +52,12 @@ pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
     let extents = around(input.shape(), axis);
     let input = row_major(&input);
     write(out, |out| fold_lanes(elements(&input), extents, out, |lane| T::narrow(norm_of(lane))));
+}
+
+fn norm_axis_gradient<T: Real, const N: usize>(rule: NormAxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = norm_axis_backward_init(rule.scope, rule.input, rule.gradient, rule.axis)?;
+    Ok(())
 }
 
 /// Adds to `out` the sum of all magnitudes, `sum of |input[i]|`.
@@ -55,11 +69,19 @@ pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::NORM_L1,
+    gradient = norm_l1_gradient(input),
     reference = crate::reference::norm::norm_l1,
     error = sum(n = input.len() + 1)
 )]
 pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     out[[]] += sum_of(input, |value| value.abs());
+}
+
+fn norm_l1_gradient<T: Real, const N: usize>(rule: NormL1Gradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    let signs = super::sign_init(rule.scope, rule.input)?;
+    *by_input = super::mul_init(rule.scope, &signs, &*rule.gradient.reshaped([1; N])?)?;
+    Ok(())
 }
 
 /// Adds to `out` the sums of magnitudes along `axis`, `sum of |input[i]|`.
@@ -72,6 +94,7 @@ pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::NORM_L1_AXIS,
+    gradient = norm_l1_axis_gradient(input),
     reference = crate::reference::norm::norm_l1_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -84,6 +107,13 @@ pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute
     });
 }
 
+fn norm_l1_axis_gradient<T: Real, const N: usize>(rule: NormL1AxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    let signs = super::sign_init(rule.scope, rule.input)?;
+    *by_input = super::mul_init(rule.scope, &signs, rule.gradient)?;
+    Ok(())
+}
+
 /// The gradient of [`norm`] by its input: `out[i] = gradient * input[i] / norm`, and 0 where the norm is 0, as in
 /// PyTorch.
 ///
@@ -94,11 +124,30 @@ pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute
     shape(out = input),
     flops = 3 * input.len(),
     cuda = crate::kernels::NORM_BACKWARD,
+    gradient = norm_backward_gradient(input, gradient),
     reference = crate::reference::norm::norm_backward,
     error = sum(n = input.len() + 8)
 )]
 pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     map_lanes(input, [1, input.len(), 1], out, |lane| norm_gradient(lane, gradient[[]].widen()));
+}
+
+fn norm_backward_gradient<T: Real, const N: usize>(rule: NormBackwardGradient<'_, T, N>) -> dahl::Result<()> {
+    let NormBackwardGradient { input, gradient, gradient_out, by_input, by_gradient, scope } = rule;
+    let one = scope.detached().filled([], T::ONE)?;
+    let direction = norm_backward_init(scope, input, &one)?;
+    let along = super::dot_init(scope, &direction, gradient_out)?;
+    if let Some(by_input) = by_input {
+        // What is across the input, divided by its norm.
+        let across = super::mul_init(scope, &direction, &*along.reshaped([1; N])?)?;
+        let across = super::sub_init(scope, gradient_out, &across)?;
+        let factor = super::div_init(scope, gradient, &norm_init(scope, input)?)?;
+        *by_input = super::mul_init(scope, &across, &*factor.reshaped([1; N])?)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = along;
+    }
+    Ok(())
 }
 
 /// The gradient of [`norm_axis`] by its input, as [`norm_backward`] along `axis`.
@@ -112,6 +161,7 @@ pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 3 * input.len(),
     cuda = crate::kernels::NORM_AXIS_BACKWARD,
+    gradient = norm_axis_backward_gradient(input, gradient),
     reference = crate::reference::norm::norm_axis_backward,
     error = sum(n = input.shape()[axis] + 8)
 )]
@@ -131,6 +181,25 @@ pub fn norm_axis_backward<T: Real>(
             }
         });
     });
+}
+
+fn norm_axis_backward_gradient<T: Real, const N: usize>(
+    rule: NormAxisBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let NormAxisBackwardGradient { input, gradient, gradient_out, by_input, by_gradient, axis, scope } = rule;
+    let ones = scope.detached().filled(gradient.shape(), T::ONE)?;
+    let direction = norm_axis_backward_init(scope, input, &ones, axis)?;
+    let along = super::sum_axis_init(scope, &super::mul_init(scope, &direction, gradient_out)?, axis)?;
+    if let Some(by_input) = by_input {
+        let across = super::mul_init(scope, &direction, &along)?;
+        let across = super::sub_init(scope, gradient_out, &across)?;
+        let factor = super::div_init(scope, gradient, &norm_axis_init(scope, input, axis)?)?;
+        *by_input = super::mul_init(scope, &across, &factor)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = along;
+    }
+    Ok(())
 }
 
 /// Replaces each value by the gradient of the norm by it, times `factor`.

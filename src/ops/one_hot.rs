@@ -13,6 +13,7 @@ use super::label::{Label, class_of};
     R, W,
     shape(out = [labels.len(), classes]),
     cuda = crate::kernels::ONE_HOT,
+    gradient = none,
     reference = crate::reference::moved::one_hot,
     error = rounded
 )]

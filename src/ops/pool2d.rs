@@ -52,6 +52,7 @@ fn window(image: &[usize], geometry: Pool2dGeometry) -> Window {
     check(is_countable(geometry.size)),
     flops = out.len() * 2,
     cuda = crate::kernels::MAX_POOL2D,
+    gradient = max_pool2d_gradient(index),
     reference = crate::reference::pool2d::max_pool2d,
     error = rounded
 )]
@@ -65,6 +66,11 @@ pub fn max_pool2d<T: Real>(
     let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| write(index, |index| max_pool_planes(&window, input, out, index)));
+}
+
+fn max_pool2d_gradient<T: Real>(rule: MaxPool2dGradient<'_, T>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    MaxPool2dBackward::under(rule.scope, rule.gradient, rule.index, by_input)
 }
 
 #[inline(always)]
@@ -122,6 +128,7 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
     check(planes_of(gradient.shape()) == planes_of(out.shape())),
     flops = gradient.len(),
     cuda = crate::kernels::MAX_POOL2D_BACKWARD,
+    gradient = max_pool2d_backward_gradient(index),
     reference = crate::reference::pool2d::max_pool2d_backward,
     error = sum(n = gradient.shape()[2] * gradient.shape()[3])
 )]
@@ -147,6 +154,15 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     });
 }
 
+fn max_pool2d_backward_gradient<T: Real>(rule: MaxPool2dBackwardGradient<'_, T>) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    let planes = |[batch, channels, rows, cols]: [usize; 4]| [batch, channels, rows * cols];
+    let (shape, index) = (rule.gradient_out.shape(), rule.index.reshaped(planes(rule.index.shape()))?);
+    let gradient = rule.gradient_out.reshaped(planes(shape))?;
+    *by_gradient = super::gather_init(rule.scope, &*gradient, &*index, 2)?.reshape(rule.index.shape())?;
+    Ok(())
+}
+
 /// `out[n, c, i, j] = ` the mean of the elements under the window at position `i, j`, padding included.
 ///
 /// # Shapes
@@ -159,6 +175,7 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     check(is_countable(geometry.size)),
     flops = out.len() * 2,
     cuda = crate::kernels::AVG_POOL2D,
+    gradient = adjoint(avg_pool2d_backward),
     reference = crate::reference::pool2d::avg_pool2d,
     error = sum(n = geometry.size[0] * geometry.size[1] + 1)
 )]
@@ -223,6 +240,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     check(is_countable(geometry.size)),
     flops = gradient.len() * 2,
     cuda = crate::kernels::AVG_POOL2D_BACKWARD,
+    gradient = adjoint(avg_pool2d),
     reference = crate::reference::pool2d::avg_pool2d_backward,
     error = sum(n = geometry.size[0] * geometry.size[1] + 1)
 )]

@@ -19,11 +19,17 @@ use crate::cpu::scaled;
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::PRODUCT,
+    gradient = product_gradient(input),
     reference = crate::reference::product::product,
     error = sum(n = input.len())
 )]
 pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = T::narrow(scaled::product(input.iter().map(|value| value.widen())).value());
+}
+
+fn product_gradient<T: Real, const N: usize>(rule: ProductGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    product_backward(rule.input, rule.gradient, by_input)
 }
 
 /// `out = ` the products along `axis`; 1 if its extent is 0.
@@ -36,6 +42,7 @@ pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::PRODUCT_AXIS,
+    gradient = product_axis_gradient(input),
     reference = crate::reference::product::product_axis,
     error = sum(n = input.shape()[axis])
 )]
@@ -47,6 +54,11 @@ pub fn product_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: 
             T::narrow(scaled::product(lane.iter().map(|value| value.widen())).value())
         });
     });
+}
+
+fn product_axis_gradient<T: Real, const N: usize>(rule: ProductAxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    product_axis_backward(rule.input, rule.gradient, by_input, rule.axis)
 }
 
 /// The gradient of [`product`] by its input: `out[i] = gradient * product of input[j], j != i`, also where elements

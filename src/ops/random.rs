@@ -61,7 +61,7 @@ fn is_deviation(deviation: f64) -> bool {
 /// Fills `out` with independent numbers, uniform in the half-open interval from `low` to `high`, which it excludes. The
 /// bounds count as rounded to the element type; if both are the same number of it then, all are that number, and numbers
 /// above its largest become the largest.
-#[codelet(W, check(is_interval(low, high)), cuda = crate::kernels::UNIFORM)]
+#[codelet(W, check(is_interval(low, high)), gradient = none, cuda = crate::kernels::UNIFORM)]
 pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
     dahl::simd::dispatch(Fill {
         out,
@@ -73,7 +73,7 @@ pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
 
 /// Fills `out` with independent normal numbers of the given mean and standard deviation (Box and Muller 1958, *A Note
 /// on the Generation of Random Normal Deviates*). A deviation of 0 gives the mean.
-#[codelet(W, check(mean.is_finite()), check(is_deviation(deviation)), cuda = crate::kernels::NORMAL)]
+#[codelet(W, check(mean.is_finite()), check(is_deviation(deviation)), gradient = none, cuda = crate::kernels::NORMAL)]
 pub fn normal<T: Real>(out: &mut [T], mean: f64, deviation: f64, numbers: Philox) {
     dahl::simd::dispatch(Fill {
         out,

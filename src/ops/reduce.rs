@@ -29,6 +29,7 @@ pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [us
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::SUM,
+    gradient = adjoint(super::sum_backward),
     reference = crate::reference::reduce::sum,
     error = sum(n = input.len() + 1)
 )]
@@ -45,6 +46,7 @@ pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::MEAN,
+    gradient = adjoint(super::mean_backward),
     reference = crate::reference::reduce::mean,
     error = sum(n = input.len() + 1)
 )]
@@ -61,11 +63,18 @@ pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::MAX,
+    gradient = max_gradient(input),
     reference = crate::reference::reduce::max,
     error = rounded
 )]
 pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = out[[]].maximum(simd::max(input));
+}
+
+fn max_gradient<T: Real, const N: usize>(rule: MaxGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::max_backward_init(rule.scope, rule.input, rule.gradient)?;
+    Ok(())
 }
 
 /// Lowers `out` to the smallest element; NaN if one is NaN, [`Element::HIGHEST`] if there is none.
@@ -77,11 +86,18 @@ pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     shape(out = []),
     flops = input.len(),
     cuda = crate::kernels::MIN,
+    gradient = min_gradient(input),
     reference = crate::reference::reduce::min,
     error = rounded
 )]
 pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = out[[]].minimum(simd::min(input));
+}
+
+fn min_gradient<T: Real, const N: usize>(rule: MinGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::min_backward_init(rule.scope, rule.input, rule.gradient)?;
+    Ok(())
 }
 
 /// Adds to `out` the sums along `axis`.
@@ -94,6 +110,7 @@ pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::SUM_AXIS,
+    gradient = adjoint(super::sum_axis_backward),
     reference = crate::reference::reduce::sum_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -113,6 +130,7 @@ pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, a
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::MEAN_AXIS,
+    gradient = adjoint(super::mean_axis_backward),
     reference = crate::reference::reduce::mean_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -157,11 +175,18 @@ fn mean_of_lane<T: Real>(values: &[T], [_, extent, after]: [usize; 3], lane: usi
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::MAX_AXIS,
+    gradient = max_axis_gradient(input),
     reference = crate::reference::reduce::max_axis,
     error = rounded
 )]
 pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     fold_axis(input, out, axis, T::maximum, simd::max);
+}
+
+fn max_axis_gradient<T: Real, const N: usize>(rule: MaxAxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::max_axis_backward_init(rule.scope, rule.input, rule.gradient, rule.axis)?;
+    Ok(())
 }
 
 /// Lowers each element of `out` to the minimum along `axis`; NaN where one is NaN.
@@ -174,11 +199,18 @@ pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: u
     check(axis < input.shape().len()),
     flops = input.len(),
     cuda = crate::kernels::MIN_AXIS,
+    gradient = min_axis_gradient(input),
     reference = crate::reference::reduce::min_axis,
     error = rounded
 )]
 pub fn min_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     fold_axis(input, out, axis, T::minimum, simd::min);
+}
+
+fn min_axis_gradient<T: Real, const N: usize>(rule: MinAxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::min_axis_backward_init(rule.scope, rule.input, rule.gradient, rule.axis)?;
+    Ok(())
 }
 
 /// Combines each element of `out` with those of `input` along `axis`.

@@ -15,7 +15,7 @@ use crate::cpu::scratch::with_scratch;
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W, cuda = crate::kernels::SUM_BACKWARD, reference = crate::reference::reduce_backward::sum_backward, error = rounded)]
+#[codelet(R, W, cuda = crate::kernels::SUM_BACKWARD, gradient = adjoint(super::sum), reference = crate::reference::reduce_backward::sum_backward, error = rounded)]
 pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     out.fill(gradient[[]]);
 }
@@ -24,7 +24,7 @@ pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>)
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W, cuda = crate::kernels::MEAN_BACKWARD, reference = crate::reference::reduce_backward::mean_backward, error = ulp(1))]
+#[codelet(R, W, cuda = crate::kernels::MEAN_BACKWARD, gradient = adjoint(super::mean), reference = crate::reference::reduce_backward::mean_backward, error = ulp(1))]
 pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     let count = <T::Compute as Real>::from_f64(out.len() as f64);
     out.fill(T::narrow(gradient[[]].widen() / count));
@@ -39,6 +39,7 @@ pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>
     check(axis < out.shape().len()),
     check(gradient.shape() == reduced(out.shape(), axis)),
     cuda = crate::kernels::SUM_AXIS_BACKWARD,
+    gradient = adjoint(super::sum_axis),
     reference = crate::reference::reduce_backward::sum_axis_backward,
     error = rounded
 )]
@@ -56,6 +57,7 @@ pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>
     check(axis < out.shape().len()),
     check(gradient.shape() == reduced(out.shape(), axis)),
     cuda = crate::kernels::MEAN_AXIS_BACKWARD,
+    gradient = adjoint(super::mean_axis),
     reference = crate::reference::reduce_backward::mean_axis_backward,
     error = ulp(1)
 )]
@@ -97,11 +99,25 @@ fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis
     R, R, W,
     shape(out = input),
     cuda = crate::kernels::MAX_BACKWARD,
+    gradient = max_backward_gradient(input),
     reference = crate::reference::reduce_backward::max_backward,
     error = rounded
 )]
 pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     put_at(out, first_maximum(input), gradient[[]]);
+}
+
+fn max_backward_gradient<T: Real, const N: usize>(rule: MaxBackwardGradient<'_, T, N>) -> dahl::Result<()> {
+    let arena = rule.scope.detached();
+    if let Some(by_gradient) = rule.by_gradient {
+        let place = max_backward_init(arena, rule.input, &arena.filled([], T::ONE)?)?;
+        *by_gradient = super::dot_init(rule.scope, &place, rule.gradient_out)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        // The place of the extreme does not move.
+        *by_input = arena.zeros(by_input.shape())?;
+    }
+    Ok(())
 }
 
 /// The gradient of [`min`](super::min()) by its input: `gradient` at the first smallest element, or the first NaN, and 0
@@ -113,11 +129,25 @@ pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]
     R, R, W,
     shape(out = input),
     cuda = crate::kernels::MIN_BACKWARD,
+    gradient = min_backward_gradient(input),
     reference = crate::reference::reduce_backward::min_backward,
     error = rounded
 )]
 pub fn min_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     put_at(out, first_minimum(input), gradient[[]]);
+}
+
+fn min_backward_gradient<T: Real, const N: usize>(rule: MinBackwardGradient<'_, T, N>) -> dahl::Result<()> {
+    let arena = rule.scope.detached();
+    if let Some(by_gradient) = rule.by_gradient {
+        let place = min_backward_init(arena, rule.input, &arena.filled([], T::ONE)?)?;
+        *by_gradient = super::dot_init(rule.scope, &place, rule.gradient_out)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        // The place of the extreme does not move.
+        *by_input = arena.zeros(by_input.shape())?;
+    }
+    Ok(())
 }
 
 /// Writes `value` at `index`, and zeros elsewhere; nothing if `out` is empty.
@@ -140,6 +170,7 @@ fn put_at<T: Real>(out: &mut [T], index: usize, value: T) {
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
     cuda = crate::kernels::MAX_AXIS_BACKWARD,
+    gradient = max_axis_backward_gradient(input),
     reference = crate::reference::reduce_backward::max_axis_backward,
     error = rounded
 )]
@@ -150,6 +181,23 @@ pub fn max_axis_backward<T: Real>(
     axis: usize,
 ) {
     put_along(input, gradient, out, axis, first_maximum);
+}
+
+fn max_axis_backward_gradient<T: Real, const N: usize>(
+    rule: MaxAxisBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let (arena, axis) = (rule.scope.detached(), rule.axis);
+    if let Some(by_gradient) = rule.by_gradient {
+        let ones = arena.filled(by_gradient.shape(), T::ONE)?;
+        let places = max_axis_backward_init(arena, rule.input, &ones, axis)?;
+        let placed = super::mul_init(rule.scope, &places, rule.gradient_out)?;
+        *by_gradient = super::sum_axis_init(rule.scope, &placed, axis)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        // The places of the extremes do not move.
+        *by_input = arena.zeros(by_input.shape())?;
+    }
+    Ok(())
 }
 
 /// The gradient of [`min_axis`](super::min_axis) by its input: `gradient` at the first smallest element along `axis`, or
@@ -163,6 +211,7 @@ pub fn max_axis_backward<T: Real>(
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
     cuda = crate::kernels::MIN_AXIS_BACKWARD,
+    gradient = min_axis_backward_gradient(input),
     reference = crate::reference::reduce_backward::min_axis_backward,
     error = rounded
 )]
@@ -173,6 +222,23 @@ pub fn min_axis_backward<T: Real>(
     axis: usize,
 ) {
     put_along(input, gradient, out, axis, first_minimum);
+}
+
+fn min_axis_backward_gradient<T: Real, const N: usize>(
+    rule: MinAxisBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let (arena, axis) = (rule.scope.detached(), rule.axis);
+    if let Some(by_gradient) = rule.by_gradient {
+        let ones = arena.filled(by_gradient.shape(), T::ONE)?;
+        let places = min_axis_backward_init(arena, rule.input, &ones, axis)?;
+        let placed = super::mul_init(rule.scope, &places, rule.gradient_out)?;
+        *by_gradient = super::sum_axis_init(rule.scope, &placed, axis)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        // The places of the extremes do not move.
+        *by_input = arena.zeros(by_input.shape())?;
+    }
+    Ok(())
 }
 
 /// Writes `gradient` at the index along `axis` that `place` finds in `input`, and zeros elsewhere.

@@ -19,6 +19,7 @@ const BLOCK: usize = 2048;
 /// `x`, the prediction, and `y`, the target, of one shape, `out: []`.
 #[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(),
     cuda = crate::kernels::MEAN_SQUARED_ERROR,
+    gradient = mean_squared_error_gradient(x, y),
     reference = reference::mean_squared_error, error = sum(n = x.len(), terms = reference::mean_squared_error_magnitude))]
 pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
     let factor = <T::Compute as Real>::from_f64(factor);
@@ -29,6 +30,19 @@ pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], fac
         }
         simd::dot(differences, scaled)
     });
+}
+
+fn mean_squared_error_gradient<T: Real, const N: usize>(
+    rule: MeanSquaredErrorGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let MeanSquaredErrorGradient { x, y, gradient, by_x, by_y, factor, scope } = rule;
+    let gradient = gradient.reshaped([1; N])?;
+    for (by, factor) in [(by_x, factor), (by_y, -factor)] {
+        let Some(by) = by else { continue };
+        let of_one = mean_squared_error_backward_init(scope, x, y, factor)?;
+        *by = super::mul_init(scope, &of_one, &*gradient)?;
+    }
+    Ok(())
 }
 
 /// The gradient of [`mean_squared_error`] by `x`: `out = 2 * factor * (x - y)`.
@@ -44,6 +58,7 @@ pub fn mean_squared_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
 /// `x`, the prediction, and `y`, the target, of one shape, `out: []`.
 #[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(),
     cuda = crate::kernels::MEAN_ABSOLUTE_ERROR,
+    gradient = mean_absolute_error_gradient(x, y),
     reference = reference::mean_absolute_error, error = sum(n = x.len(), terms = reference::mean_absolute_error_magnitude))]
 pub fn mean_absolute_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
     let factor = <T::Compute as Real>::from_f64(factor);
@@ -53,6 +68,19 @@ pub fn mean_absolute_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], fa
         }
         simd::sum(differences)
     });
+}
+
+fn mean_absolute_error_gradient<T: Real, const N: usize>(
+    rule: MeanAbsoluteErrorGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let MeanAbsoluteErrorGradient { x, y, gradient, by_x, by_y, factor, scope } = rule;
+    let gradient = gradient.reshaped([1; N])?;
+    for (by, factor) in [(by_x, factor), (by_y, -factor)] {
+        let Some(by) = by else { continue };
+        let of_one = mean_absolute_error_backward_init(scope, x, y, factor)?;
+        *by = super::mul_init(scope, &of_one, &*gradient)?;
+    }
+    Ok(())
 }
 
 /// The gradient of [`mean_absolute_error`] by `x`: `out = factor` where `x > y`, `-factor` where `x < y`, 0 where they are equal;

@@ -12,6 +12,7 @@ use dahl::prelude::*;
     shape(out = input),
     check(input.shape().len() >= 2),
     cuda = crate::kernels::ROTATE_180,
+    gradient = adjoint(rotate_180),
     reference = crate::reference::moved::rotate_180,
     error = rounded
 )]

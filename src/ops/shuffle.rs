@@ -10,7 +10,7 @@ use crate::cpu::philox::index_below;
 ///
 /// Fisher and Yates's shuffle (Knuth, *The Art of Computer Programming* 2, section 3.4.2, algorithm P) with numbers of
 /// Philox4x32-10.
-#[codelet(W, cuda = crate::kernels::PERMUTATION)]
+#[codelet(W, gradient = none, cuda = crate::kernels::PERMUTATION)]
 pub fn permutation(out: &mut [u32], seed: u64) {
     for (index, out) in (0..).zip(out.iter_mut()) {
         *out = index;
@@ -38,6 +38,7 @@ fn with_rows<const N: usize>(mut shape: [usize; N], rows: usize) -> [usize; N] {
     shape(out = with_rows(input.shape(), indices.len())),
     check(!input.shape().is_empty()),
     cuda = crate::kernels::GATHER_ROWS,
+    gradient = gather_rows_gradient(indices),
     reference = crate::reference::moved::gather_rows,
     error = rounded
 )]
@@ -47,4 +48,9 @@ pub fn gather_rows<T: Element>(input: ArrayViewD<T>, indices: ArrayView1<u32>, m
         assert!((index as usize) < rows, "index {index} is not below {rows} rows");
         out.assign(&input.index_axis(Axis(0), index as usize));
     }
+}
+
+fn gather_rows_gradient<T: Real, const N: usize>(rule: GatherRowsGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    super::IndexSelectBackward::under(rule.scope, rule.gradient, rule.indices, by_input, 0)
 }

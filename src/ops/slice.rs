@@ -27,6 +27,7 @@ fn holds<const N: usize>(shape: [usize; N], axis: usize, start: usize, len: usiz
     shape(out = with_extent(input.shape(), axis, len)),
     check(holds(input.shape(), axis, start, len)),
     cuda = crate::kernels::SLICE,
+    gradient = slice_gradient(),
     reference = crate::reference::moved::slice,
     error = rounded
 )]
@@ -40,6 +41,11 @@ pub fn slice<T: Element>(
     out.assign(&input.slice_axis(Axis(axis), Range::from(start..start + len)));
 }
 
+fn slice_gradient<T: Real, const N: usize>(rule: SliceGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    SliceBackward::under(rule.scope, rule.gradient, by_input, rule.axis, rule.start)
+}
+
 /// The gradient of [`slice`] by its input: `gradient` at the indices from `start` on along `axis`, 0 elsewhere. The
 /// caller must give the shape of `out`.
 ///
@@ -50,6 +56,7 @@ pub fn slice<T: Element>(
     check(holds(out.shape(), axis, start, gradient.shape().get(axis).copied().unwrap_or(0))),
     check(gradient.shape() == with_extent(out.shape(), axis, gradient.shape().get(axis).copied().unwrap_or(0))),
     cuda = crate::kernels::SLICE_BACKWARD,
+    gradient = slice_backward_gradient(),
     reference = crate::reference::moved::slice_backward,
     error = rounded
 )]
@@ -62,4 +69,13 @@ pub fn slice_backward<T: Element>(
     out.fill(T::ZERO);
     let len = gradient.shape()[axis];
     out.slice_axis_mut(Axis(axis), Range::from(start..start + len)).assign(&gradient);
+}
+
+fn slice_backward_gradient<T: Real, const N: usize>(
+    rule: SliceBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    let len = by_gradient.shape()[rule.axis];
+    *by_gradient = slice_init(rule.scope, rule.gradient_out, rule.axis, rule.start, len)?;
+    Ok(())
 }

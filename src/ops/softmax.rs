@@ -20,6 +20,7 @@ use crate::cpu::scratch::with_scratch;
     check(axis < input.shape().len()),
     flops = 5 * input.len(),
     cuda = crate::kernels::SOFTMAX,
+    gradient = softmax_gradient(out),
     reference = crate::reference::softmax::softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::softmax_terms)
 )]
@@ -28,6 +29,12 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
     let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| map_lanes(input, extents, out, |lanes| softmax_lanes(lanes, extents[1])));
+}
+
+fn softmax_gradient<T: Real, const N: usize>(rule: SoftmaxGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::softmax_backward_init(rule.scope, rule.out, rule.gradient, rule.axis)?;
+    Ok(())
 }
 
 /// `out[i] = input[i] - ln(sum of exp(input[j]))`, along `axis`: the logarithm of [`softmax`].
@@ -40,6 +47,7 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
     check(axis < input.shape().len()),
     flops = 5 * input.len(),
     cuda = crate::kernels::LOG_SOFTMAX,
+    gradient = log_softmax_gradient(out),
     reference = crate::reference::softmax::log_softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::log_softmax_terms)
 )]
@@ -48,6 +56,12 @@ pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: u
     let input = row_major(&input);
     let input = elements(&input);
     write(out, |out| map_lanes(input, extents, out, |lanes| log_softmax_lanes(lanes, extents[1])));
+}
+
+fn log_softmax_gradient<T: Real, const N: usize>(rule: LogSoftmaxGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = super::log_softmax_backward_init(rule.scope, rule.out, rule.gradient, rule.axis)?;
+    Ok(())
 }
 
 /// [`softmax`] of each `extent` elements.

@@ -4,6 +4,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis};
 use dahl::prelude::*;
 use dahl::simd;
 
+use super::{exp_init, mul_init, neg_init, sub_init, sum_axis_init};
 use crate::cpu::scratch::with_scratch;
 
 /// The gradient of [`softmax`](super::softmax()) by its input:
@@ -17,6 +18,7 @@ use crate::cpu::scratch::with_scratch;
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     flops = 4 * output.len(),
     cuda = crate::kernels::SOFTMAX_BACKWARD,
+    gradient = softmax_backward_gradient(output, gradient),
     reference = crate::reference::softmax::softmax_backward,
     error = sum(n = output.shape()[axis] + 4, terms = crate::reference::softmax::softmax_backward_terms)
 )]
@@ -34,6 +36,24 @@ pub fn softmax_backward<T: Real>(
     });
 }
 
+fn softmax_backward_gradient<T: Real, const N: usize>(
+    rule: SoftmaxBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let SoftmaxBackwardGradient { output, gradient, gradient_out, by_output, by_gradient, axis, scope } =
+        rule;
+    if let Some(by_output) = by_output {
+        // gradient_out * (gradient - sum of output * gradient) - gradient * sum of output * gradient_out
+        let mean = sum_axis_init(scope, &mul_init(scope, output, gradient)?, axis)?;
+        let first = mul_init(scope, gradient_out, &sub_init(scope, gradient, &mean)?)?;
+        let mean = sum_axis_init(scope, &mul_init(scope, output, gradient_out)?, axis)?;
+        *by_output = sub_init(scope, &first, &mul_init(scope, gradient, &mean)?)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = softmax_backward_init(scope, output, gradient_out, axis)?;
+    }
+    Ok(())
+}
+
 /// The gradient of [`log_softmax`](super::log_softmax) by its input:
 /// `out[i] = gradient[i] - exp(output[i]) * sum of gradient[j]`, along `axis`.
 ///
@@ -45,6 +65,7 @@ pub fn softmax_backward<T: Real>(
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     flops = 4 * output.len(),
     cuda = crate::kernels::LOG_SOFTMAX_BACKWARD,
+    gradient = log_softmax_backward_gradient(output, gradient),
     reference = crate::reference::softmax::log_softmax_backward,
     error = sum(n = output.shape()[axis] + 8, terms = crate::reference::softmax::log_softmax_backward_terms)
 )]
@@ -60,6 +81,22 @@ pub fn log_softmax_backward<T: Real>(
             *output = *gradient - output.exp() * sum;
         }
     });
+}
+
+fn log_softmax_backward_gradient<T: Real, const N: usize>(
+    rule: LogSoftmaxBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let LogSoftmaxBackwardGradient { output, gradient, gradient_out, by_output, by_gradient, axis, scope } =
+        rule;
+    // exp(output) * gradient_out
+    let weighted = mul_init(scope, &exp_init(scope, output)?, gradient_out)?;
+    if let Some(by_output) = by_output {
+        *by_output = neg_init(scope, &mul_init(scope, &weighted, &sum_axis_init(scope, gradient, axis)?)?)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = sub_init(scope, gradient_out, &sum_axis_init(scope, &weighted, axis)?)?;
+    }
+    Ok(())
 }
 
 /// Calls `f` with each line of `output` and of `gradient` along `axis`, widened; writes what it leaves in the first to

@@ -31,6 +31,7 @@ fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -
     shape(out = tiled(input.shape(), axis, repeats)),
     check(axis < input.shape().len()),
     cuda = crate::kernels::TILE,
+    gradient = tile_gradient(),
     reference = crate::reference::moved::tile,
     error = rounded
 )]
@@ -44,6 +45,17 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
     }
 }
 
+fn tile_gradient<T: Real, const N: usize>(rule: TileGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    if rule.repeats == 0 {
+        // Nothing was copied.
+        *by_input = rule.scope.detached().zeros(by_input.shape())?;
+        return Ok(());
+    }
+    *by_input = tile_backward_init(rule.scope, rule.gradient, rule.axis, rule.repeats)?;
+    Ok(())
+}
+
 /// The gradient of [`tile`] by its input: the sum of the copies' gradients.
 ///
 /// # Shapes
@@ -54,6 +66,7 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
     check(gradient.shape().get(axis).is_some_and(|extent| repeats > 0 && extent % repeats == 0)),
     flops = gradient.len(),
     cuda = crate::kernels::TILE_BACKWARD,
+    gradient = tile_backward_gradient(),
     reference = crate::reference::scattered::tile_backward,
     error = sum(n = repeats)
 )]
@@ -65,4 +78,10 @@ pub fn tile_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, ax
         add_sums(elements(&gradient), [before, repeats, extent * after], sums);
         write(out, |out| T::narrow_slice(sums, out));
     });
+}
+
+fn tile_backward_gradient<T: Real, const N: usize>(rule: TileBackwardGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_gradient) = rule.by_gradient else { return Ok(()) };
+    *by_gradient = tile_init(rule.scope, rule.gradient_out, rule.axis, rule.repeats)?;
+    Ok(())
 }

@@ -15,6 +15,7 @@ const TILE: usize = 32;
     R, W,
     shape(out = [input.ncols(), input.nrows()]),
     cuda = crate::kernels::TRANSPOSE,
+    gradient = adjoint(transpose),
     reference = crate::reference::moved::transpose,
     error = rounded
 )]

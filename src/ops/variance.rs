@@ -22,11 +22,18 @@ use crate::cpu::sum_of::{variance_gradient, variance_of};
     check(correction <= input.len().max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE,
+    gradient = variance_gradient_rule(input),
     reference = crate::reference::variance::variance,
     error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_terms)
 )]
 pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usize) {
     out[[]] = T::narrow(variance_of(input, correction));
+}
+
+fn variance_gradient_rule<T: Real, const N: usize>(rule: VarianceGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    *by_input = variance_backward_init(rule.scope, rule.input, rule.gradient, rule.correction)?;
+    Ok(())
 }
 
 /// `out = sum of (input[i] - mean)^2 / (input.shape()[axis] - correction)`, along `axis`.
@@ -40,6 +47,7 @@ pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usi
     check(correction <= input.shape()[axis].max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_AXIS,
+    gradient = variance_axis_gradient(input),
     reference = crate::reference::variance::variance_axis,
     error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_terms)
 )]
@@ -49,6 +57,13 @@ pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis:
     write(out, |out| {
         fold_lanes(elements(&input), extents, out, |lane| T::narrow(variance_of(lane, correction)));
     });
+}
+
+fn variance_axis_gradient<T: Real, const N: usize>(rule: VarianceAxisGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_input) = rule.by_input else { return Ok(()) };
+    let (gradient, axis) = (rule.gradient, rule.axis);
+    *by_input = variance_axis_backward_init(rule.scope, rule.input, gradient, axis, rule.correction)?;
+    Ok(())
 }
 
 /// The gradient of [`variance`] by its input: `out[i] = gradient * 2 (input[i] - mean) / (input.len() - correction)`.
@@ -61,12 +76,29 @@ pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis:
     check(correction <= input.len().max(1)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_BACKWARD,
+    gradient = variance_backward_gradient(input, gradient),
     reference = crate::reference::variance::variance_backward,
     error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_backward_terms)
 )]
 pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T], correction: usize) {
     let extents = [1, input.len(), 1];
     map_lanes(input, extents, out, |lane| variance_gradient(lane, correction, gradient[[]].widen()));
+}
+
+fn variance_backward_gradient<T: Real, const N: usize>(
+    rule: VarianceBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let VarianceBackwardGradient { input, gradient, gradient_out, by_input, by_gradient, correction, scope } =
+        rule;
+    if let Some(by_input) = by_input {
+        *by_input = variance_backward_init(scope, gradient_out, gradient, correction)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        let one = scope.detached().filled([], T::ONE)?;
+        let of_one = variance_backward_init(scope, input, &one, correction)?;
+        *by_gradient = super::dot_init(scope, &of_one, gradient_out)?;
+    }
+    Ok(())
 }
 
 /// The gradient of [`variance_axis`] by its input, as [`variance_backward`] along `axis`.
@@ -81,6 +113,7 @@ pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mu
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 5 * input.len(),
     cuda = crate::kernels::VARIANCE_AXIS_BACKWARD,
+    gradient = variance_axis_backward_gradient(input, gradient),
     reference = crate::reference::variance::variance_axis_backward,
     error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_backward_terms)
 )]
@@ -101,4 +134,20 @@ pub fn variance_axis_backward<T: Real>(
             }
         });
     });
+}
+
+fn variance_axis_backward_gradient<T: Real, const N: usize>(
+    rule: VarianceAxisBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let (input, gradient, gradient_out, scope) = (rule.input, rule.gradient, rule.gradient_out, rule.scope);
+    if let Some(by_input) = rule.by_input {
+        *by_input = variance_axis_backward_init(scope, gradient_out, gradient, rule.axis, rule.correction)?;
+    }
+    if let Some(by_gradient) = rule.by_gradient {
+        let ones = scope.detached().filled(gradient.shape(), T::ONE)?;
+        let of_one = variance_axis_backward_init(scope, input, &ones, rule.axis, rule.correction)?;
+        *by_gradient =
+            super::sum_axis_init(scope, &super::mul_init(scope, &of_one, gradient_out)?, rule.axis)?;
+    }
+    Ok(())
 }

@@ -54,27 +54,15 @@ pub(crate) fn relu_backward(x: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn leaky_relu(x: f64, slope: f64) -> f64 {
-    x * leaky_relu_backward(x, 1.0, slope)
-}
-
-pub(crate) fn leaky_relu_backward(x: f64, gradient: f64, slope: f64) -> f64 {
-    gradient * if x > 0.0 { 1.0 } else { slope }
+    if x > 0.0 { x } else { x * slope }
 }
 
 pub(crate) fn elu(x: f64, alpha: f64) -> f64 {
     if x > 0.0 { x } else { alpha * x.exp_m1() }
 }
 
-pub(crate) fn elu_backward(x: f64, gradient: f64, alpha: f64) -> f64 {
-    if x > 0.0 { gradient } else { alpha * gradient * x.exp() }
-}
-
 pub(crate) fn selu(x: f64) -> f64 {
     SELU_SCALE * elu(x, SELU_ALPHA)
-}
-
-pub(crate) fn selu_backward(x: f64, gradient: f64) -> f64 {
-    SELU_SCALE * elu_backward(x, gradient, SELU_ALPHA)
 }
 
 pub(crate) fn gelu(x: f64) -> f64 {

@@ -33,10 +33,6 @@ pub(crate) fn select(mask: u8, x: f64, y: f64) -> f64 {
     }
 }
 
-pub(crate) fn select_backward(mask: u8, gradient: f64) -> f64 {
-    select(mask, gradient, 0.0)
-}
-
 pub(crate) fn maximum(x: f64, y: f64) -> f64 {
     // The total order has -0 below +0.
     match x.total_cmp(&y) {
@@ -46,26 +42,10 @@ pub(crate) fn maximum(x: f64, y: f64) -> f64 {
     }
 }
 
-pub(crate) fn maximum_backward(x: f64, y: f64, gradient: f64) -> f64 {
-    match x.partial_cmp(&y) {
-        Some(Ordering::Less) => 0.0,
-        Some(Ordering::Equal) => gradient / 2.0,
-        _ => gradient,
-    }
-}
-
 pub(crate) fn minimum(x: f64, y: f64) -> f64 {
     -maximum(-x, -y)
 }
 
-pub(crate) fn minimum_backward(x: f64, y: f64, gradient: f64) -> f64 {
-    maximum_backward(-x, -y, gradient)
-}
-
 pub(crate) fn clip(x: f64, low: f64, high: f64) -> f64 {
     minimum(maximum(x, low), high)
-}
-
-pub(crate) fn clip_backward(x: f64, gradient: f64, low: f64, high: f64) -> f64 {
-    if (low..=high).contains(&x) { gradient } else { 0.0 }
 }

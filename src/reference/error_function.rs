@@ -30,10 +30,6 @@ pub(crate) fn erf(x: f64) -> f64 {
     if first == 0.0 { first } else { first + (first * sum + lost) }
 }
 
-pub(crate) fn erf_backward(x: f64, gradient: f64) -> f64 {
-    FRAC_2_SQRT_PI * exp_minus_square(x.abs()) * gradient
-}
-
 /// The probability that a normal deviate is below `x`: below -1 and above 1 by the continued fraction of Mills' ratio
 /// (W. Feller, *An Introduction to Probability Theory and Its Applications*, vol. 1, 1968, VII.6), between them by the
 /// series `1/2 + density(x) * sum of x^(2n + 1) / (1 * 3 * .. * (2n + 1))`.

@@ -1,4 +1,4 @@
-//! Inverse hyperbolic functions, more accurate than the standard library's, and gradients.
+//! Inverse hyperbolic functions, more accurate than the standard library's.
 
 use std::f64::consts::LN_2;
 
@@ -29,32 +29,4 @@ pub(crate) fn atanh(x: f64) -> f64 {
         sum = (sum + 1.0 / f64::from(2 * k + 1)) * x * x;
     }
     x + x * sum
-}
-
-pub(crate) fn sinh_backward(x: f64, gradient: f64) -> f64 {
-    x.cosh() * gradient
-}
-
-pub(crate) fn cosh_backward(x: f64, gradient: f64) -> f64 {
-    x.sinh() * gradient
-}
-
-pub(crate) fn tanh_backward(output: f64, gradient: f64) -> f64 {
-    // 1 - output * output with one rounding.
-    (-output).mul_add(output, 1.0) * gradient
-}
-
-pub(crate) fn asinh_backward(x: f64, gradient: f64) -> f64 {
-    gradient / if x.abs() > 1e150 { x.abs() } else { x.mul_add(x, 1.0).sqrt() }
-}
-
-pub(crate) fn acosh_backward(x: f64, gradient: f64) -> f64 {
-    if x < 1.0 {
-        return f64::NAN;
-    }
-    gradient / if x > 1e150 { x } else { x.mul_add(x, -1.0).sqrt() }
-}
-
-pub(crate) fn atanh_backward(x: f64, gradient: f64) -> f64 {
-    gradient / (-x).mul_add(x, 1.0)
 }

@@ -1,5 +1,5 @@
 //! The error function.
 
-use dahl::ops::{erf_backward_init, erf_init};
+use dahl::ops::erf_init;
 
-function!(erf: erf_init, erf_backward_init(x), x in -3.0..3.0);
+function!(erf: erf_init(), x in -3.0..3.0);

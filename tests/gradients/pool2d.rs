@@ -1,8 +1,6 @@
 //! Pooling.
 
-use dahl::ops::{Pool2dGeometry, avg_pool2d_backward, avg_pool2d_init, max_pool2d_backward, max_pool2d_init};
-
-use super::into;
+use dahl::ops::{Pool2dGeometry, avg_pool2d_init, max_pool2d_init};
 
 /// Tests of pooling images by windows. Drawn values are so far apart that no two share a maximum.
 macro_rules! pooling {
@@ -11,15 +9,11 @@ macro_rules! pooling {
             use super::*;
 
             gradients!(max: [input: $images],
-                |arena| max_pool2d_init(arena, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding }),
-                |(_, index), gradient| [into(arena, input, |out| max_pool2d_backward(gradient, index, out))]
+                |tape| max_pool2d_init(tape, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding })
             );
 
             gradients!(average: [input: $images],
-                |arena| avg_pool2d_init(arena, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding }),
-                |_, gradient| [into(arena, input, |out| {
-                    avg_pool2d_backward(gradient, out, Pool2dGeometry { size: $size, stride: $stride, padding: $padding })
-                })],
+                |tape| avg_pool2d_init(tape, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding }),
                 with linear()
             );
         }

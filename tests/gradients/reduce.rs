@@ -2,28 +2,22 @@
 
 use dahl::ops::*;
 
-use super::into;
-
 gradients!(sum: [input: [3, 4]],
-    |arena| sum_init(arena, input),
-    |_, gradient| [into(arena, input, |out| sum_backward(gradient, out))],
+    |tape| sum_init(tape, input),
     with linear()
 );
 
 gradients!(mean: [input: [3, 4]],
-    |arena| mean_init(arena, input),
-    |_, gradient| [into(arena, input, |out| mean_backward(gradient, out))],
+    |tape| mean_init(tape, input),
     with linear()
 );
 
 gradients!(max: [input: [3, 4]],
-    |arena| max_init(arena, input),
-    |_, gradient| [max_backward_init(arena, input, gradient)]
+    |tape| max_init(tape, input)
 );
 
 gradients!(min: [input: [3, 4]],
-    |arena| min_init(arena, input),
-    |_, gradient| [min_backward_init(arena, input, gradient)]
+    |tape| min_init(tape, input)
 );
 
 /// Tests of the reductions along an axis.
@@ -33,25 +27,21 @@ macro_rules! along {
             use super::*;
 
             gradients!(sum: [input: [2, 3, 4]],
-                |arena| sum_axis_init(arena, input, $axis),
-                |_, gradient| [into(arena, input, |out| sum_axis_backward(gradient, out, $axis))],
+                |tape| sum_axis_init(tape, input, $axis),
                 with linear()
             );
 
             gradients!(mean: [input: [2, 3, 4]],
-                |arena| mean_axis_init(arena, input, $axis),
-                |_, gradient| [into(arena, input, |out| mean_axis_backward(gradient, out, $axis))],
+                |tape| mean_axis_init(tape, input, $axis),
                 with linear()
             );
 
             gradients!(max: [input: [2, 3, 4]],
-                |arena| max_axis_init(arena, input, $axis),
-                |_, gradient| [max_axis_backward_init(arena, input, gradient, $axis)]
+                |tape| max_axis_init(tape, input, $axis)
             );
 
             gradients!(min: [input: [2, 3, 4]],
-                |arena| min_axis_init(arena, input, $axis),
-                |_, gradient| [min_axis_backward_init(arena, input, gradient, $axis)]
+                |tape| min_axis_init(tape, input, $axis)
             );
         }
     };

@@ -1,23 +1,19 @@
 //! Softmax along an axis, and its logarithm.
 
-use dahl::ops::{log_softmax_backward_init, log_softmax_init, softmax_backward_init, softmax_init};
+use dahl::ops::{log_softmax_init, softmax_init};
 
 gradients!(along_the_last_axis: [input: [4, 5] in -3.0..3.0],
-    |arena| softmax_init(arena, input, 1),
-    |output, gradient| [softmax_backward_init(arena, output, gradient, 1)]
+    |tape| softmax_init(tape, input, 1)
 );
 
 gradients!(along_the_middle_axis: [input: [2, 3, 4] in -3.0..3.0],
-    |arena| softmax_init(arena, input, 1),
-    |output, gradient| [softmax_backward_init(arena, output, gradient, 1)]
+    |tape| softmax_init(tape, input, 1)
 );
 
 gradients!(log_along_the_last_axis: [input: [4, 5] in -3.0..3.0],
-    |arena| log_softmax_init(arena, input, 1),
-    |output, gradient| [log_softmax_backward_init(arena, output, gradient, 1)]
+    |tape| log_softmax_init(tape, input, 1)
 );
 
 gradients!(log_along_the_first_axis: [input: [4, 5] in -3.0..3.0],
-    |arena| log_softmax_init(arena, input, 0),
-    |output, gradient| [log_softmax_backward_init(arena, output, gradient, 0)]
+    |tape| log_softmax_init(tape, input, 0)
 );

@@ -30,7 +30,7 @@ fn comparisons_give_zero_or_one() {
 #[test]
 fn select_takes_any_number_but_zero_for_true_and_stretches() {
     let rt = Runtime::new().unwrap();
-    let arena = rt.arena();
+    let (arena, tape) = (rt.arena(), rt.tape());
     let mask = rt.from_vec([2, 1], vec![0_u8, 7]).unwrap();
     let x = rt.from_vec([1, 2], vec![1.0_f32, f32::NAN]).unwrap();
     let y = rt.from_vec([2, 2], vec![3.0, 4.0, 5.0, 6.0]).unwrap();
@@ -38,20 +38,27 @@ fn select_takes_any_number_but_zero_for_true_and_stretches() {
     assert_eq!(selected[..3], [3.0, 4.0, 1.0]);
     assert!(selected[3].is_nan());
     let wide = rt.from_vec([2, 2], vec![0_u8, 7, 1, 0]).unwrap();
-    assert_eq!(ops::select_backward_init(&arena, &wide, &y).unwrap().to_vec().unwrap(), [0.0, 4.0, 5.0, 0.0]);
+    let z = rt.zeros([2, 2]).unwrap();
+    let selected = ops::select_init(&tape, &wide, &y, &z).unwrap();
+    let (by_y, by_z) = tape.gradients_from(&selected, &y, (&y, &z)).unwrap();
+    assert_eq!(by_y.to_vec().unwrap(), [0.0, 4.0, 5.0, 0.0]);
+    assert_eq!(by_z.to_vec().unwrap(), [3.0, 0.0, 0.0, 6.0]);
 }
 
 #[test]
 fn the_larger_of_two_shares_a_tie() {
     let rt = Runtime::new().unwrap();
-    let arena = rt.arena();
+    let tape = rt.tape();
     let x = rt.from_vec([7], PAIRS.map(|pair| pair.0).to_vec()).unwrap();
     let y = rt.from_vec([7], PAIRS.map(|pair| pair.1).to_vec()).unwrap();
     let gradient = rt.from_vec([7], vec![3.0_f32; 7]).unwrap();
-    let larger = ops::maximum_backward_init(&arena, &x, &y, &gradient).unwrap().to_vec().unwrap();
-    assert_eq!(larger, [0.0, 1.5, 3.0, 1.5, 3.0, 3.0, 3.0]);
-    let smaller = ops::minimum_backward_init(&arena, &x, &y, &gradient).unwrap().to_vec().unwrap();
-    assert_eq!(smaller, [3.0, 1.5, 0.0, 1.5, 3.0, 3.0, 3.0]);
+    let (below, above) = ([0.0, 1.5, 3.0, 1.5, 3.0, 3.0, 3.0], [3.0, 1.5, 0.0, 1.5, 3.0, 3.0, 3.0]);
+    let larger = ops::maximum_init(&tape, &x, &y).unwrap();
+    let (by_x, by_y) = tape.gradients_from(&larger, &gradient, (&x, &y)).unwrap();
+    assert_eq!((by_x.to_vec().unwrap(), by_y.to_vec().unwrap()), (below.to_vec(), above.to_vec()));
+    let smaller = ops::minimum_init(&tape, &x, &y).unwrap();
+    let (by_x, by_y) = tape.gradients_from(&smaller, &gradient, (&x, &y)).unwrap();
+    assert_eq!((by_x.to_vec().unwrap(), by_y.to_vec().unwrap()), (above.to_vec(), below.to_vec()));
 }
 
 values_of_one! {
@@ -61,7 +68,10 @@ values_of_one! {
 values_of_two! {
     maximum_init(): [(1.0, 2.0, 2.0), (0.0, -0.0, 0.0), (-0.0, 0.0, 0.0), (NAN, 1.0, NAN), (1.0, NAN, NAN), (-INFINITY, 1.0, 1.0)];
     minimum_init(): [(1.0, 2.0, 1.0), (0.0, -0.0, -0.0), (-0.0, 0.0, -0.0), (NAN, 1.0, NAN), (1.0, NAN, NAN), (-INFINITY, 1.0, -INFINITY)];
-    clip_backward_init(-0.5, 2.0): [(-1.0, 3.0, 0.0), (-0.5, 3.0, 3.0), (1.0, 3.0, 3.0), (2.0, 3.0, 3.0), (2.5, 3.0, 0.0), (NAN, 3.0, 0.0)];
+}
+
+gradients_of_one! {
+    clip_by_x: clip_init(-0.5, 2.0): [(-1.0, 3.0, 0.0), (-0.5, 3.0, 3.0), (1.0, 3.0, 3.0), (2.0, 3.0, 3.0), (2.5, 3.0, 0.0), (NAN, 3.0, 0.0)];
 }
 
 #[test]

@@ -73,8 +73,6 @@ binary!(div: div, div_self, div_init(), over first, |x, y| x / y, x / y, 1);
 binary!(axpy: axpy, axpy_self, axpy_init(0.75), over second, |x, y| 0.75 * x + y, x.abs() + y.abs(), 2);
 binary!(relu_backward: relu_backward, relu_backward_self, relu_backward_init(), over second,
     |x, y| if x > 0.0 { y } else { 0.0 }, 0.0, 1);
-binary!(tanh_backward: tanh_backward, tanh_backward_self, tanh_backward_init(), over second,
-    |x, y| y * (1.0 - x * x), y * (1.0 + x * x), 3);
 binary!(sigmoid_backward: sigmoid_backward, sigmoid_backward_self, sigmoid_backward_init(), over second,
     |x, y| y * x * (1.0 - x), y * x.abs() * (1.0 + x.abs()), 3);
 unary!(scale: scale, scale_self, scale_init(0.75), |x| 0.75 * x, 1);
@@ -98,7 +96,6 @@ for_each_real!(
     ln,
     sqrt,
     tanh,
-    tanh_backward,
     sigmoid,
     sigmoid_backward,
     relu,

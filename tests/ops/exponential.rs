@@ -16,12 +16,12 @@ values_of_one! {
     log1p_init(): [(1e-6, 9.999995e-7), (1.0, 0.69314718), (-0.5, -0.69314718), (0.0, 0.0), (-0.0, -0.0), (-1.0, -INFINITY), (-2.0, NAN), (INFINITY, INFINITY), (NAN, NAN)];
 }
 
-values_of_two! {
-    exp_backward_init(): [(2.0, 3.0, 6.0)];
-    exp2_backward_init(): [(2.0, 3.0, 4.1588831)];
-    expm1_backward_init(): [(-20.0, 1.0, 2.0611536e-9), (1.0, 2.0, 5.4365637)];
-    ln_backward_init(): [(4.0, 1.0, 0.25), (0.0, 1.0, INFINITY)];
-    log2_backward_init(): [(4.0, 1.0, 0.36067376)];
-    log10_backward_init(): [(4.0, 1.0, 0.10857362)];
-    log1p_backward_init(): [(3.0, 1.0, 0.25), (-1.0, 1.0, INFINITY)];
+gradients_of_one! {
+    exp_by_x: exp_init(): [(0.69314718, 3.0, 6.0)];
+    exp2_by_x: exp2_init(): [(1.0, 3.0, 4.1588831)];
+    expm1_by_x: expm1_init(): [(-20.0, 1.0, 2.0611536e-9), (1.0, 2.0, 5.4365637)];
+    ln_by_x: ln_init(): [(4.0, 1.0, 0.25), (0.0, 1.0, INFINITY)];
+    log2_by_x: log2_init(): [(4.0, 1.0, 0.36067376)];
+    log10_by_x: log10_init(): [(4.0, 1.0, 0.10857362)];
+    log1p_by_x: log1p_init(): [(3.0, 1.0, 0.25), (-1.0, 1.0, INFINITY)];
 }

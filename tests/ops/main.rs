@@ -65,6 +65,25 @@ macro_rules! values_of_two {
     )*};
 }
 
+/// Tables of the gradients by a tape of an op of one array: `(x, gradient by the result, gradient by x)`, in `f32`.
+macro_rules! gradients_of_one {
+    ($($test:ident: $op:ident($($argument:expr),*): [$(($x:expr, $gradient:expr, $expected:expr)),* $(,)?];)*) => {$(
+        #[test]
+        fn $test() {
+            let rt = Runtime::new().unwrap();
+            let tape = rt.tape();
+            let cases: &[(f64, f64, f64)] = &[$(($x, $gradient, $expected)),*];
+            let x = rt.from_vec([cases.len()], cases.iter().map(|case| case.0 as f32).collect()).unwrap();
+            let gradient = rt.from_vec([cases.len()], cases.iter().map(|case| case.1 as f32).collect()).unwrap();
+            let out = ops::$op(&tape, &x $(, $argument)*).unwrap();
+            let results = tape.gradients_from(&out, &gradient, &x).unwrap().to_vec().unwrap();
+            for (&(x, gradient, expected), result) in cases.iter().zip(results) {
+                assert_value(stringify!($test), &[x, gradient], result, expected);
+            }
+        }
+    )*};
+}
+
 mod activation;
 mod arg_extreme;
 mod arithmetic;

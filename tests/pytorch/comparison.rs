@@ -56,26 +56,30 @@ fn select<T: Real>() -> Closeness {
     closeness
 }
 
-fn select_backward<T: Real>() -> Closeness {
+/// The gradients of `select` by a tape, by the input that `role` names.
+fn select_by<T: Real>(role: &str) -> Closeness {
     let rt = Runtime::new().unwrap();
-    let arena = rt.arena();
+    let tape = rt.tape();
     let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases("select", "binary", T::NAME) {
         closeness.cases += 1;
         let mask = case.array::<u8, 2>(&rt, "mask");
-        for layout in LAYOUTS {
-            let mut gradient = case.placed::<T, 2>(&rt, "gradient", layout);
-            gradient.read(|gradient| {
-                let made = ops::select_backward_init(&arena, &mask, gradient).unwrap();
-                closeness.compare(&case, "by_x", &made);
-            });
-            gradient.write(|gradient| ops::select_backward_self(&mask, gradient)).unwrap();
-            gradient.read(|gradient| closeness.compare(&case, "by_x", gradient));
-        }
+        let [x, y, gradient] = ["x", "y", "gradient"].map(|role| case.array::<T, 2>(&rt, role));
+        let out = ops::select_init(&tape, &mask, &x, &y).unwrap();
+        let by = if role == "by_x" { &x } else { &y };
+        closeness.compare(&case, role, &tape.gradients_from(&out, &gradient, by).unwrap());
     }
     closeness
 }
 
+fn select_by_x<T: Real>() -> Closeness {
+    select_by::<T>("by_x")
+}
+
+fn select_by_y<T: Real>() -> Closeness {
+    select_by::<T>("by_y")
+}
+
 for_each_real!(
-    at least 10: equal, not_equal, less, less_equal, greater, greater_equal, select, select_backward,
+    at least 10: equal, not_equal, less, less_equal, greater, greater_equal, select, select_by_x, select_by_y,
 );

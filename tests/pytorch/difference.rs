@@ -22,7 +22,6 @@ const DELIBERATE: &[Difference] = &[
     ("norm_axis", "by_input", does_not_overflow),
     ("norm_axis", "out", does_not_overflow),
     ("product", "by_input", propagates_nan),
-    ("recip", "by_x", does_not_overflow),
     ("selu", "by_x", does_not_overflow),
     ("sign", "out", propagates_nan),
     ("softplus", "by_x", does_not_overflow),

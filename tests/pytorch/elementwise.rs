@@ -104,16 +104,16 @@ fn binary<T: Real>(
     closeness
 }
 
-/// Compares gradients of functions of one array, from its input or its output.
+/// Compares the gradients that rules use, of functions of one array, from its input or its output.
 macro_rules! backward {
-    ($($op:ident $op_self:ident $op_init:ident of $forward:ident ($($argument:literal),*) from $role:ident),* $(,)?) => {$(
+    ($($op:ident $op_self:ident $op_init:ident of $forward:ident from $role:ident),* $(,)?) => {$(
         fn $op<T: Real>() -> Closeness {
             backward::<T>(
                 stringify!($forward),
                 stringify!($role),
-                &|x, gradient, out| ops::$op(x, gradient, out $(, T::from_f64($argument))*).unwrap(),
-                &|x, gradient| ops::$op_self(x, gradient $(, T::from_f64($argument))*).unwrap(),
-                &|arena, x, gradient| ops::$op_init(arena, x, gradient $(, T::from_f64($argument))*).unwrap(),
+                &|x, gradient, out| ops::$op(x, gradient, out).unwrap(),
+                &|x, gradient| ops::$op_self(x, gradient).unwrap(),
+                &|arena, x, gradient| ops::$op_init(arena, x, gradient).unwrap(),
             )
         }
     )*};
@@ -146,35 +146,52 @@ fn backward<T: Real>(
     closeness
 }
 
-/// Compares gradients by one of two arrays.
-macro_rules! backward_of_two {
-    ($($op:ident $op_self:ident $op_init:ident of $forward:ident by $by:ident from $first:ident $second:ident),* $(,)?) => {$(
-        fn $op<T: Real>() -> Closeness {
+/// Compares gradients by a tape of functions of one array.
+macro_rules! gradients {
+    ($($by_x:ident of $op:ident $op_init:ident ($($argument:literal),*)),* $(,)?) => {$(
+        fn $by_x<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
-            let arena = rt.arena();
+            let tape = rt.tape();
             let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
-            let by = stringify!($by);
-            for case in stem.cases(stringify!($forward), "binary", T::NAME) {
-                if !case.has(by) {
-                    continue;
-                }
+            for case in stem.cases(stringify!($op), "unary", T::NAME) {
                 closeness.cases += 1;
-                let [first, second] = [stringify!($first), stringify!($second)].map(|role| case.array::<T, 2>(&rt, role));
-                for layout in LAYOUTS {
-                    let mut gradient = case.placed::<T, 2>(&rt, "gradient", layout);
-                    let mut out = case.unwritten::<T, 2>(&rt, by, layout);
-                    gradient.read(|gradient| {
-                        out.write(|out| ops::$op(&first, &second, gradient, out)).unwrap();
-                        closeness.compare(&case, by, &ops::$op_init(&arena, &first, &second, gradient).unwrap());
-                    });
-                    out.read(|out| closeness.compare(&case, by, out));
-                    gradient.write(|gradient| ops::$op_self(&first, &second, gradient)).unwrap();
-                    gradient.read(|gradient| closeness.compare(&case, by, gradient));
-                }
+                let [x, gradient] = ["x", "gradient"].map(|role| case.array::<T, 2>(&rt, role));
+                let out = ops::$op_init(&tape, &x $(, T::from_f64($argument))*).unwrap();
+                closeness.compare(&case, "by_x", &tape.gradients_from(&out, &gradient, &x).unwrap());
             }
             closeness
         }
     )*};
+}
+
+/// Compares gradients by a tape of functions of two arrays. `role` is the gradient in the fixtures, whose inputs are `x` and
+/// `y`.
+macro_rules! gradients_of_two {
+    ($($gradient_by:ident of $op:ident $op_init:ident is $role:ident),* $(,)?) => {$(
+        fn $gradient_by<T: Real>() -> Closeness {
+            let rt = Runtime::new().unwrap();
+            let tape = rt.tape();
+            let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
+            let role = stringify!($role);
+            for case in stem.cases(stringify!($op), "binary", T::NAME) {
+                if !case.has(role) {
+                    continue;
+                }
+                closeness.cases += 1;
+                let [x, y, gradient] = ["x", "y", "gradient"].map(|role| case.array::<T, 2>(&rt, role));
+                let out = ops::$op_init(&tape, &x, &y).unwrap();
+                let by = gradients_of_two!(@input $role x y);
+                closeness.compare(&case, role, &tape.gradients_from(&out, &gradient, by).unwrap());
+            }
+            closeness
+        }
+    )*};
+    (@input by_x $x:ident $y:ident) => {
+        &$x
+    };
+    (@input by_y $x:ident $y:ident) => {
+        &$y
+    };
 }
 
 unary!(
@@ -240,68 +257,73 @@ binary!(
 );
 
 backward!(
-    exp_backward exp_backward_self exp_backward_init of exp () from out,
-    exp2_backward exp2_backward_self exp2_backward_init of exp2 () from out,
-    expm1_backward expm1_backward_self expm1_backward_init of expm1 () from x,
-    ln_backward ln_backward_self ln_backward_init of ln () from x,
-    log2_backward log2_backward_self log2_backward_init of log2 () from x,
-    log10_backward log10_backward_self log10_backward_init of log10 () from x,
-    log1p_backward log1p_backward_self log1p_backward_init of log1p () from x,
-    sqrt_backward sqrt_backward_self sqrt_backward_init of sqrt () from out,
-    abs_backward abs_backward_self abs_backward_init of abs () from x,
-    square_backward square_backward_self square_backward_init of square () from x,
-    recip_backward recip_backward_self recip_backward_init of recip () from out,
-    sin_backward sin_backward_self sin_backward_init of sin () from x,
-    cos_backward cos_backward_self cos_backward_init of cos () from x,
-    tan_backward tan_backward_self tan_backward_init of tan () from out,
-    asin_backward asin_backward_self asin_backward_init of asin () from x,
-    acos_backward acos_backward_self acos_backward_init of acos () from x,
-    atan_backward atan_backward_self atan_backward_init of atan () from x,
-    sinh_backward sinh_backward_self sinh_backward_init of sinh () from x,
-    cosh_backward cosh_backward_self cosh_backward_init of cosh () from x,
-    tanh_backward tanh_backward_self tanh_backward_init of tanh () from out,
-    asinh_backward asinh_backward_self asinh_backward_init of asinh () from x,
-    acosh_backward acosh_backward_self acosh_backward_init of acosh () from x,
-    atanh_backward atanh_backward_self atanh_backward_init of atanh () from x,
-    erf_backward erf_backward_self erf_backward_init of erf () from x,
-    relu_backward relu_backward_self relu_backward_init of relu () from x,
-    sigmoid_backward sigmoid_backward_self sigmoid_backward_init of sigmoid () from out,
-    selu_backward selu_backward_self selu_backward_init of selu () from x,
-    gelu_backward gelu_backward_self gelu_backward_init of gelu () from x,
-    gelu_tanh_backward gelu_tanh_backward_self gelu_tanh_backward_init of gelu_tanh () from x,
-    silu_backward silu_backward_self silu_backward_init of silu () from x,
-    softplus_backward softplus_backward_self softplus_backward_init of softplus () from x,
-    hard_sigmoid_backward hard_sigmoid_backward_self hard_sigmoid_backward_init of hard_sigmoid () from x,
-    hard_swish_backward hard_swish_backward_self hard_swish_backward_init of hard_swish () from x,
-    hard_tanh_backward hard_tanh_backward_self hard_tanh_backward_init of hard_tanh () from x,
-    log_sigmoid_backward log_sigmoid_backward_self log_sigmoid_backward_init of log_sigmoid () from x,
-    clip_backward clip_backward_self clip_backward_init of clip (-0.5, 0.75) from x,
-    power_value_backward power_value_backward_self power_value_backward_init of power_value (2.5) from x,
-    elu_backward elu_backward_self elu_backward_init of elu (1.0) from x,
-    leaky_relu_backward leaky_relu_backward_self leaky_relu_backward_init of leaky_relu (0.01) from x,
+    relu_backward relu_backward_self relu_backward_init of relu from x,
+    sigmoid_backward sigmoid_backward_self sigmoid_backward_init of sigmoid from out,
+    gelu_backward gelu_backward_self gelu_backward_init of gelu from x,
+    gelu_tanh_backward gelu_tanh_backward_self gelu_tanh_backward_init of gelu_tanh from x,
+    silu_backward silu_backward_self silu_backward_init of silu from x,
+    softplus_backward softplus_backward_self softplus_backward_init of softplus from x,
+    log_sigmoid_backward log_sigmoid_backward_self log_sigmoid_backward_init of log_sigmoid from x,
 );
 
-backward_of_two!(
-    power_backward_base power_backward_base_self power_backward_base_init of power by by_x from x y,
-    power_backward_exponent power_backward_exponent_self power_backward_exponent_init of power by by_y from out x,
-    atan2_backward_y atan2_backward_y_self atan2_backward_y_init of atan2 by by_x from x y,
-    atan2_backward_x atan2_backward_x_self atan2_backward_x_init of atan2 by by_y from x y,
-    maximum_backward maximum_backward_self maximum_backward_init of maximum by by_x from x y,
-    minimum_backward minimum_backward_self minimum_backward_init of minimum by by_x from x y,
+gradients!(
+    exp_by_x of exp exp_init (),
+    exp2_by_x of exp2 exp2_init (),
+    expm1_by_x of expm1 expm1_init (),
+    ln_by_x of ln ln_init (),
+    log2_by_x of log2 log2_init (),
+    log10_by_x of log10 log10_init (),
+    log1p_by_x of log1p log1p_init (),
+    sqrt_by_x of sqrt sqrt_init (),
+    abs_by_x of abs abs_init (),
+    square_by_x of square square_init (),
+    recip_by_x of recip recip_init (),
+    sin_by_x of sin sin_init (),
+    cos_by_x of cos cos_init (),
+    tan_by_x of tan tan_init (),
+    asin_by_x of asin asin_init (),
+    acos_by_x of acos acos_init (),
+    atan_by_x of atan atan_init (),
+    sinh_by_x of sinh sinh_init (),
+    cosh_by_x of cosh cosh_init (),
+    tanh_by_x of tanh tanh_init (),
+    asinh_by_x of asinh asinh_init (),
+    acosh_by_x of acosh acosh_init (),
+    atanh_by_x of atanh atanh_init (),
+    erf_by_x of erf erf_init (),
+    selu_by_x of selu selu_init (),
+    hard_sigmoid_by_x of hard_sigmoid hard_sigmoid_init (),
+    hard_swish_by_x of hard_swish hard_swish_init (),
+    hard_tanh_by_x of hard_tanh hard_tanh_init (),
+    clip_by_x of clip clip_init (-0.5, 0.75),
+    power_value_by_x of power_value power_value_init (2.5),
+    elu_by_x of elu elu_init (1.0),
+    leaky_relu_by_x of leaky_relu leaky_relu_init (0.01),
+);
+
+// `atan2` calls its first input `y`.
+gradients_of_two!(
+    power_by_x of power power_init is by_x,
+    power_by_y of power power_init is by_y,
+    atan2_by_y of atan2 atan2_init is by_x,
+    atan2_by_x of atan2 atan2_init is by_y,
+    maximum_by_x of maximum maximum_init is by_x,
+    maximum_by_y of maximum maximum_init is by_y,
+    minimum_by_x of minimum minimum_init is by_x,
+    minimum_by_y of minimum minimum_init is by_y,
 );
 
 for_each_real!(
     at least 10:
     exp, exp2, expm1, ln, log2, log10, log1p, sqrt, neg, abs, square, recip, sign, round, floor, ceil,
-    trunc, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, relu, sigmoid, selu,
-    gelu, gelu_tanh, silu, softplus, hard_sigmoid, hard_swish, hard_tanh, log_sigmoid, scale, add_value,
-    clip, power_value, elu, leaky_relu, add, sub, mul, div, power, atan2, maximum, minimum, axpy,
-    exp_backward, exp2_backward, expm1_backward, ln_backward, log2_backward, log10_backward, log1p_backward,
-    sqrt_backward, abs_backward, square_backward, recip_backward, sin_backward, cos_backward, tan_backward,
-    asin_backward, acos_backward, atan_backward, sinh_backward, cosh_backward, tanh_backward,
-    asinh_backward, acosh_backward, atanh_backward, erf_backward, relu_backward, sigmoid_backward,
-    selu_backward, gelu_backward, gelu_tanh_backward, silu_backward, softplus_backward,
-    hard_sigmoid_backward, hard_swish_backward, hard_tanh_backward, log_sigmoid_backward, clip_backward,
-    power_value_backward, elu_backward, leaky_relu_backward, power_backward_base, power_backward_exponent,
-    atan2_backward_y, atan2_backward_x, maximum_backward, minimum_backward,
+    trunc, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, relu, sigmoid,
+    selu, gelu, gelu_tanh, silu, softplus, hard_sigmoid, hard_swish, hard_tanh, log_sigmoid, scale,
+    add_value, clip, power_value, elu, leaky_relu, add, sub, mul, div, power, atan2, maximum, minimum,
+    axpy, exp_by_x, exp2_by_x, expm1_by_x, ln_by_x, log2_by_x, log10_by_x, log1p_by_x, sqrt_by_x,
+    abs_by_x, square_by_x, recip_by_x, sin_by_x, cos_by_x, tan_by_x, asin_by_x, acos_by_x, atan_by_x,
+    sinh_by_x, cosh_by_x, tanh_by_x, asinh_by_x, acosh_by_x, atanh_by_x, erf_by_x, relu_backward,
+    sigmoid_backward, selu_by_x, gelu_backward, gelu_tanh_backward, silu_backward, softplus_backward,
+    hard_sigmoid_by_x, hard_swish_by_x, hard_tanh_by_x, log_sigmoid_backward, clip_by_x,
+    power_value_by_x, elu_by_x, leaky_relu_by_x, power_by_x, power_by_y, atan2_by_y, atan2_by_x,
+    maximum_by_x, maximum_by_y, minimum_by_x, minimum_by_y,
 );

@@ -1,7 +1,7 @@
 //! The language of map bodies: expressions that every device can compute.
 
 use quote::ToTokens;
-use syn::{BinOp, Block, Expr, ExprCall, ExprMethodCall, Lit, Pat, Stmt, UnOp};
+use syn::{BinOp, Block, Expr, ExprCall, ExprMethodCall, ItemFn, Lit, Pat, Stmt, UnOp};
 
 use crate::errors::Errors;
 
@@ -71,15 +71,27 @@ const FUNCTIONS: &[&str] = &[
     "widen",
 ];
 
+/// The types and traits whose functions a body may call by their names: the declaration's type parameters, and those of
+/// numbers.
+type Owners = Vec<String>;
+
+/// Reports everything in the body of `function` that a map's body may not contain.
+pub(super) fn check(function: &ItemFn, errors: &mut Errors) {
+    let parameters = function.sig.generics.type_params().map(|parameter| parameter.ident.to_string());
+    let known = ["Real", "Element", "f16", "bf16", "f32", "f64", "u8", "u32", "i32", "i64", "Compute"];
+    let owners = parameters.chain(known.map(str::to_owned)).collect();
+    statements(&function.block, &owners, errors);
+}
+
 /// Reports everything in `block` that a map's body may not contain.
-pub(super) fn check(block: &Block, errors: &mut Errors) {
+fn statements(block: &Block, owners: &Owners, errors: &mut Errors) {
     for statement in &block.stmts {
         match statement {
             Stmt::Local(local) => {
                 binding(&local.pat, errors);
                 match &local.init {
                     Some(init) => {
-                        expression(&init.expr, errors);
+                        expression(&init.expr, owners, errors);
                         if let Some((otherwise, _)) = &init.diverge {
                             refuse(otherwise, "`let`-`else`", errors);
                         }
@@ -87,7 +99,7 @@ pub(super) fn check(block: &Block, errors: &mut Errors) {
                     None => refuse(local, "a `let` without a value", errors),
                 }
             }
-            Stmt::Expr(value, None) => expression(value, errors),
+            Stmt::Expr(value, None) => expression(value, owners, errors),
             Stmt::Expr(value, Some(_)) => {
                 if !matches!(
                     value,
@@ -100,7 +112,7 @@ pub(super) fn check(block: &Block, errors: &mut Errors) {
                 ) {
                     refuse(value, "a statement without a value", errors);
                 } else {
-                    expression(value, errors);
+                    expression(value, owners, errors);
                 }
             }
             Stmt::Item(item) => refuse(item, "an item", errors),
@@ -121,29 +133,29 @@ fn binding(pattern: &Pat, errors: &mut Errors) {
     }
 }
 
-fn expression(value: &Expr, errors: &mut Errors) {
+fn expression(value: &Expr, owners: &Owners, errors: &mut Errors) {
     match value {
         Expr::Binary(binary) => {
             if !is_allowed(&binary.op) {
                 refuse(binary.op, format!("`{}`", binary.op.to_token_stream()), errors);
             }
-            expression(&binary.left, errors);
-            expression(&binary.right, errors);
+            expression(&binary.left, owners, errors);
+            expression(&binary.right, owners, errors);
         }
         Expr::Unary(unary) => {
             if let UnOp::Deref(star) = unary.op {
                 refuse(star, "a dereference", errors);
             }
-            expression(&unary.expr, errors);
+            expression(&unary.expr, owners, errors);
         }
-        Expr::Paren(paren) => expression(&paren.expr, errors),
-        Expr::Group(group) => expression(&group.expr, errors),
-        Expr::Block(block) if block.label.is_none() => check(&block.block, errors),
+        Expr::Paren(paren) => expression(&paren.expr, owners, errors),
+        Expr::Group(group) => expression(&group.expr, owners, errors),
+        Expr::Block(block) if block.label.is_none() => statements(&block.block, owners, errors),
         Expr::If(choice) => {
-            expression(&choice.cond, errors);
-            check(&choice.then_branch, errors);
+            expression(&choice.cond, owners, errors);
+            statements(&choice.then_branch, owners, errors);
             if let Some((_, otherwise)) = &choice.else_branch {
-                expression(otherwise, errors);
+                expression(otherwise, owners, errors);
             }
         }
         Expr::Lit(literal) => {
@@ -153,27 +165,28 @@ fn expression(value: &Expr, errors: &mut Errors) {
         }
         // A variable or a constant: the compiler reports an unknown one.
         Expr::Path(_) => {}
-        Expr::MethodCall(call) => method_call(call, errors),
-        Expr::Call(call) => function_call(call, errors),
+        Expr::MethodCall(call) => method_call(call, owners, errors),
+        Expr::Call(call) => function_call(call, owners, errors),
         other => refuse_expression(other, errors),
     }
 }
 
-fn method_call(call: &ExprMethodCall, errors: &mut Errors) {
+fn method_call(call: &ExprMethodCall, owners: &Owners, errors: &mut Errors) {
     if !FUNCTIONS.contains(&call.method.to_string().as_str()) {
         let message = format!("`{}` is not a function of `Real`; {ALLOWED}", call.method);
         errors.at(&call.method, message);
     }
-    expression(&call.receiver, errors);
-    call.args.iter().for_each(|argument| expression(argument, errors));
+    expression(&call.receiver, owners, errors);
+    call.args.iter().for_each(|argument| expression(argument, owners, errors));
 }
 
-fn function_call(call: &ExprCall, errors: &mut Errors) {
+fn function_call(call: &ExprCall, owners: &Owners, errors: &mut Errors) {
     let known = match &*call.func {
         Expr::Path(path) => {
             let last = path.path.segments.last().map(|last| last.ident.to_string());
-            // `T::from_f64` and `Real::max`; a free function with such a name is not one of `Real`.
-            let is_associated = path.path.segments.len() > 1 || path.qself.is_some();
+            // `T::from_f64` and `Real::max`; a function of another module with such a name is not one of `Real`.
+            let owner = path.path.segments.iter().rev().nth(1).map(|owner| owner.ident.to_string());
+            let is_associated = path.qself.is_some() || owner.is_some_and(|owner| owners.contains(&owner));
             is_associated && last.is_some_and(|last| FUNCTIONS.contains(&last.as_str()))
         }
         _ => false,
@@ -181,7 +194,7 @@ fn function_call(call: &ExprCall, errors: &mut Errors) {
     if !known {
         refuse(&call.func, "a call of a function that is not one of `Real`", errors);
     }
-    call.args.iter().for_each(|argument| expression(argument, errors));
+    call.args.iter().for_each(|argument| expression(argument, owners, errors));
 }
 
 fn is_allowed(operator: &BinOp) -> bool {

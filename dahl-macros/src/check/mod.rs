@@ -51,8 +51,8 @@ fn names(codelet: &Codelet, errors: &mut Errors) {
     // The `out` that stands for a map's return value is the last data parameter.
     let is_return = |index: usize| codelet.form == Form::Map && index + 1 == codelet.parameters.len();
     for (index, name) in inputs.enumerate() {
-        if *name == "arena" {
-            errors.at(name, "`arena` is the name of a parameter of `_init`; choose another");
+        if *name == "scope" {
+            errors.at(name, "`scope` is the name of a parameter of `_init`; choose another");
         }
         if codelet.form == Form::Map && *name == "out" && !is_return(index) {
             errors.at(name, "`out` is the name of a map's return value in its options; choose another");
@@ -101,7 +101,7 @@ fn map(codelet: &Codelet, errors: &mut Errors) {
         }
     }
     if codelet.options.cpu_only.is_none() {
-        body::check(&codelet.function.block, errors);
+        body::check(&codelet.function, errors);
         literals::check(codelet, errors);
     }
 }

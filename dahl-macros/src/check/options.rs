@@ -4,9 +4,10 @@ use quote::ToTokens;
 use syn::{Expr, Ident, Path};
 
 use crate::errors::Errors;
+use crate::gradient::derive;
 use crate::mode::Access;
 use crate::model::{Codelet, Form, Kind, Rank};
-use crate::parse::{is_c_kernel, kernel_name};
+use crate::parse::{GradientOption, is_c_kernel, kernel_name};
 use crate::tokens;
 use crate::view::Layout;
 
@@ -18,8 +19,70 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     in_place(codelet, errors);
     cuda(codelet, errors);
     cuda_calls(codelet, errors);
+    gradient(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
+    }
+}
+
+/// A gradient is of what `_init` makes, and its rule names arrays of the declaration.
+fn gradient(codelet: &Codelet, errors: &mut Errors) {
+    let Some(option) = &codelet.options.gradient else { return };
+    let (span, reads): (&dyn ToTokens, _) = match option {
+        GradientOption::Nothing(none) => (none, None),
+        GradientOption::Adjoint(path) => (path, None),
+        GradientOption::Data(_) => return,
+        GradientOption::Derived(derived) => {
+            if codelet.form == Form::Kernel {
+                errors.at(
+                    derived,
+                    "only a map has a body that can be differentiated; name a function: `gradient = PATH`",
+                );
+            } else if let Err(refusal) = derive(codelet) {
+                errors.push(syn::Error::new(refusal.span, refusal.message));
+            }
+            return;
+        }
+        GradientOption::Function { path, reads } => (path, reads.as_ref()),
+    };
+    for name in reads.into_iter().flatten() {
+        let parameter = codelet.parameters.iter().find(|parameter| parameter.name == *name);
+        match parameter {
+            None => errors.at(
+                name,
+                format!("`{name}` is not a data parameter of `{}`; {}", codelet.name, parameters(codelet)),
+            ),
+            Some(parameter) if parameter.access != Access::Read && !parameter.access.is_made() => {
+                errors.at(
+                    name,
+                    format!(
+                        "`{name}` has the mode `{}`: no gradient can read its value later",
+                        parameter.access
+                    ),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if matches!(option, GradientOption::Nothing(_)) {
+        return;
+    }
+    let changed = codelet
+        .parameters
+        .iter()
+        .find(|parameter| matches!(parameter.access, Access::ReadWrite | Access::Commute));
+    if let Some(changed) = changed {
+        errors.at(span, format!("`{}` is changed in place, so its old value is gone when a gradient needs it; read one array and write another", changed.name));
+    }
+    let inputs = codelet.parameters.iter().filter(|parameter| codelet.is_differentiated(parameter)).count();
+    if inputs == 0 {
+        errors.at(span, "no input is a real number, so there is no gradient; write `gradient = none`");
+    }
+    if !codelet.parameters.iter().any(|parameter| codelet.has_gradient(parameter)) {
+        errors.at(span, "no output is a real number, so no gradient comes in; write `gradient = none`");
+    }
+    if let (GradientOption::Adjoint(path), true) = (option, inputs > 1) {
+        errors.at(path, format!("`adjoint` is of an operation with one real input, and this one has {inputs}; name a function: `gradient = PATH`"));
     }
 }
 

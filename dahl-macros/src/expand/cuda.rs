@@ -114,10 +114,17 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
         Element::Fixed(name) => quote!(#private::CudaElement::Fixed(#name)),
     };
     let last = map.elements.len() - 1;
-    let views = map.elements.iter().enumerate().map(|(index, of)| {
-        let (is_const, element) = (index != last, element(of));
-        quote!(#private::CudaView { is_const: #is_const, element: #element, rank: ::core::option::Option::None })
-    });
+    let is_of_one_type = map.elements.iter().all(|of| matches!(of, Element::Parameter(0)));
+    let views = if is_of_one_type {
+        let arrays = Literal::usize_unsuffixed(map.elements.len());
+        quote!(&#private::views_of_map::<#arrays>())
+    } else {
+        let views = map.elements.iter().enumerate().map(|(index, of)| {
+            let (is_const, element) = (index != last, element(of));
+            quote!(#private::CudaView { is_const: #is_const, element: #element, rank: ::core::option::Option::None })
+        });
+        quote!(&[#(#views),*])
+    };
     let arguments = map.arguments.iter().map(|of| {
         let element = element(of);
         quote!(#private::CudaArgument { element: #element, len: ::core::option::Option::None })
@@ -139,17 +146,8 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
             &#image,
         )
         .types(&[#(#types),*])
-        .takes(&[#(#views),*], &[#(#arguments),*])
-        .passes(&[#private::CudaPass {
-            function: #function,
-            grid: [
-                &[#private::CudaStep::Len(#last), #private::CudaStep::Number(#per_block), #private::CudaStep::Blocks],
-                &[#private::CudaStep::Number(1)],
-                &[#private::CudaStep::Number(1)],
-            ],
-            block: [#threads, 1, 1],
-            shared_bytes: &[#private::CudaStep::Number(0)],
-        }]);
+        .takes(#views, &[#(#arguments),*])
+        .passes(&[#private::pass_of_map::<#last, #per_block>(#function, #threads)]);
     })
 }
 

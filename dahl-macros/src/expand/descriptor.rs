@@ -124,6 +124,19 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     let root = &codelet.root;
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish(false);
+    if codelet.is_pointwise() {
+        let (inputs, element) = (codelet.parameters.len() - 1, &codelet.parameters[0].element);
+        let inputs = Literal::usize_unsuffixed(inputs);
+        let of = quote!(::<#type_name, #element, #inputs>);
+        let parallel = codelet
+            .options
+            .parallel
+            .is_some()
+            .then(|| quote!(.parallel_entry(#root::__private::pointwise_in_parallel #of)));
+        return vec![quote! {
+            ::core::option::Option::Some(#root::__private::Kernel::new("rust", #root::__private::pointwise #of) #parallel)
+        }];
+    }
     let own = entry::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
     let parallel = parallel(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
     let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own) #parallel));

@@ -33,7 +33,7 @@ pub(super) fn of_wrapper(codelet: &Codelet, variant: Variant) -> TokenStream {
             let made: Vec<_> =
                 codelet.made().map(|(_, output)| format!("`{}`", output.name.unraw())).collect();
             let noun = if made.len() == 1 { "a new array" } else { "new arrays" };
-            format!("Makes {} in `arena`, as {noun}, and submits the task.", made.join(" and "))
+            format!("Makes {} in `scope`, as {noun}, and submits the task.", made.join(" and "))
         }
     };
     with_users(codelet, &format!("{what}{}", shapes(codelet, variant)))

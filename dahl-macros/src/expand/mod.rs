@@ -6,9 +6,11 @@
 //! spans.
 
 mod cuda;
+mod derived;
 mod descriptor;
 mod docs;
 mod entry;
+mod gradient;
 mod kernel;
 mod shapes;
 mod signature;
@@ -21,6 +23,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
+use crate::gradient_rule::GradientRule;
 use crate::model::Codelet;
 pub(crate) use stub::stubs;
 
@@ -44,6 +47,18 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let cuda_kernel = cuda::check(codelet).map(|item| quote!(#everywhere #item));
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
+    // Derived maps are in a scope of their own, where their names meet no others.
+    let gradient = gradient::gradient(codelet);
+    let (gradient, derived) = match &codelet.gradient {
+        Some(GradientRule::Maps(maps)) => {
+            let items = derived::items(codelet, maps);
+            (None, Some(quote!(#everywhere const _: () = { #items impl #type_name { #gradient } };)))
+        }
+        _ => (gradient, None),
+    };
+    let under = wrappers::under(codelet);
+    let rule_struct = gradient::rule_struct(codelet).map(|item| quote!(#everywhere #item));
+    let differentiable = gradient::differentiable(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
     let alias = codelet_alias(codelet, &everywhere);
     let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
@@ -66,6 +81,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
             #task_self
             #shapes
             #checks
+            #gradient
+            #under
             #body
         }
 
@@ -76,6 +93,12 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         #combines
 
         #variants
+
+        #rule_struct
+
+        #differentiable
+
+        #derived
 
         #wrappers
     }

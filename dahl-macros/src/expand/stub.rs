@@ -58,7 +58,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
     mentioning.push(made.clone());
     let generics = mentioned_generics(&codelet, &mentioning, Some(&lifetime));
     let init = stub(
-        &quote!(#visibility fn #wrapper #generics(arena: &#lifetime #root::Arena, #(#parameters),*) -> #root::Result<#made>),
+        &quote!(#visibility fn #wrapper #generics(scope: &#lifetime impl ::core::marker::Sized, #(#parameters),*) -> #root::Result<#made>),
         &name,
     );
     let message = has_errors(&name);

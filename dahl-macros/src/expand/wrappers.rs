@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 
 use super::shapes::Checks;
 use super::signature::Variant;
-use super::{docs, everywhere, local, task};
+use super::{docs, everywhere, gradient, local, task};
 use crate::mode::Access;
 use crate::model::{Codelet, Form, Parameter};
 
@@ -68,32 +68,55 @@ fn init(codelet: &Codelet) -> TokenStream {
     let call_shapes = call_shapes.map(|call| quote!(let #shapes = #call;));
     let outputs = codelet.made().map(|(index, parameter)| {
         let name = &parameter.name;
-        let make = local(if parameter.access == Access::Write { "uninit" } else { "identity" });
+        let reduces = parameter.access != Access::Write;
         let shape = match (codelet.form, &parameter.shape) {
             (Form::Map, _) => quote!(#shapes),
             (Form::Kernel, Some(_)) => codelet.shape_of(index, &shapes),
             (Form::Kernel, None) => quote!([]),
         };
-        quote!(let mut #name = #root::__private::#make(arena, #shape)?;)
+        quote!(let mut #name = #root::Scope::<#type_name>::output(scope, #shape, #reduces)?;)
     });
     let made: Vec<_> = codelet.made().map(|(_, parameter)| &parameter.name).collect();
     let value = if made.len() == 1 { quote!(#(#made)*) } else { quote!((#(#made),*)) };
     let passed = codelet.given(Variant::Given).map(|(_, parameter)| pass(parameter));
     let arguments = codelet.arguments.iter().map(|argument| &argument.name);
     let attributes = &codelet.attributes.wrappers;
+    let gradient = gradient::path(codelet);
     quote! {
         #docs
         #everywhere
         #(#attributes)*
         #[track_caller]
-        #visibility fn #name #generics(arena: &#lifetime #root::Arena, #(#parameters),*) -> #root::Result<#result> #bounds {
+        #visibility fn #name #generics(scope: &#lifetime impl #root::Scope<#type_name>, #(#parameters),*) -> #root::Result<#result> #bounds {
             #checks
             #call_shapes
             #(#outputs)*
-            #type_name::task(#(#passed,)* #(#arguments),*).submit()?;
+            #root::Scope::<#type_name>::submit(scope, #type_name::task(#(#passed,)* #(#arguments),*), #gradient)?;
             ::core::result::Result::Ok(#value)
         }
     }
+}
+
+/// `under()`: `op` under a scope, for rules of gradients: an output that the rule was given cannot be made by `_init`.
+pub(super) fn under(codelet: &Codelet) -> Option<TokenStream> {
+    codelet.gradient.as_ref()?;
+    let Codelet { root, visibility, type_name, .. } = codelet;
+    let generics = codelet.declared_generics(None, true);
+    let bounds = &codelet.generics.where_clause;
+    let parameters = codelet.wrapper_parameters(Variant::Given, None);
+    let names = codelet.names(Variant::Given);
+    let gradient = gradient::path(codelet);
+    let wrapper = codelet.name.unraw().to_string();
+    let docs = format!(" Submits the task of [`{wrapper}`] under a scope: a tape remembers it.");
+    Some(quote! {
+        #[doc = #docs]
+        ///
+        /// For rules of gradients, which are given arrays to write.
+        #[track_caller]
+        #visibility fn under #generics(scope: &impl #root::Scope<#type_name>, #(#parameters),*) -> #root::Result<()> #bounds {
+            #root::Scope::<#type_name>::submit(scope, #type_name::task(#(#names),*), #gradient)
+        }
+    })
 }
 
 /// The arrays that `_init` returns.

@@ -3,6 +3,7 @@
 //! Entries of the attribute are parsed one by one, so that a malformed one hides no error in another.
 
 mod error_class;
+mod gradient;
 mod options;
 mod reduction;
 
@@ -14,6 +15,7 @@ use syn::parse::{ParseStream, Parser};
 use crate::errors::Errors;
 use crate::mode::{Access, Mode};
 pub(crate) use error_class::ErrorClass;
+pub(crate) use gradient::GradientOption;
 pub(crate) use options::{Check, Further, Options, is_c_kernel, kernel_name};
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.

@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token, bracketed, parenthesized};
 
 use super::error_class::ErrorClass;
+use super::gradient::GradientOption;
 use crate::errors::Errors;
 use crate::mode;
 use crate::tokens;
@@ -30,6 +31,7 @@ pub(crate) struct Options {
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
     pub(crate) error: Option<ErrorClass>,
+    pub(crate) gradient: Option<GradientOption>,
     pub(crate) root: Option<Path>,
     /// The names so far, to report duplicates.
     seen: Vec<String>,
@@ -73,7 +75,7 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example for errors.
-const USAGE: [(&str, &str); 15] = [
+const USAGE: [(&str, &str); 16] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -88,11 +90,9 @@ const USAGE: [(&str, &str); 15] = [
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
     ("error", "error = ulp(2)"),
+    ("gradient", "gradient = matmul_gradient"),
     ("crate", "crate = my_crate::dahl"),
 ];
-
-/// Names that are reserved for later versions.
-const RESERVED: [(&str, &str); 1] = [("gradient", "gradients")];
 
 impl Options {
     /// Whether an option was given.
@@ -114,10 +114,6 @@ impl Options {
             );
         };
         let text = name.to_string();
-        if let Some((_, subject)) = RESERVED.iter().find(|(reserved, _)| *reserved == text) {
-            return errors
-                .at(name, format!("`{text}` is reserved: {subject} are not available yet; remove it"));
-        }
         let Some((_, usage)) = USAGE.iter().find(|(known, _)| *known == text) else {
             return errors.at(name, unknown(&text));
         };
@@ -170,6 +166,7 @@ impl Options {
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),
             "error" => self.error = Some(value(input)?),
+            "gradient" => self.gradient = Some(value(input)?),
             "crate" => {
                 let _: Token![=] = input.parse()?;
                 self.root = Some(input.call(Path::parse_mod_style)?);

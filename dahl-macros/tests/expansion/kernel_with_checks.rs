@@ -215,16 +215,18 @@ pub fn dot<T: Real, const N: usize>(
 }
 /// `out = sum(a * b)`.
 ///
-/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is `[]`.
+/// Makes `out` in `scope`, as a new array, and submits the task. The shape of `out` is `[]`.
 #[track_caller]
 pub fn dot_init<'m, T: Real, const N: usize>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<Dot>,
     a: &::dahl::Array<'_, T, N>,
     b: &::dahl::Array<'_, T, N>,
 ) -> ::dahl::Result<::dahl::Array<'m, T, 0>> {
     Dot::checks::<T, N>(a.extents(), b.extents())?;
     let shapes = Dot::shapes::<T, N>();
-    let mut out = ::dahl::__private::uninit(arena, shapes)?;
-    Dot::task(a, b, &mut out).submit()?;
+    let mut out = ::dahl::Scope::<Dot>::output(scope, shapes, false)?;
+    ::dahl::Scope::<
+        Dot,
+    >::submit(scope, Dot::task(a, b, &mut out), ::dahl::__private::no_gradient)?;
     ::core::result::Result::Ok(out)
 }

@@ -281,17 +281,23 @@ pub fn distances<T: Real, const P: usize>(
 }
 /// Adds `scale` times the distances of the columns of `a` from `origin` to `out`, and notes which are near.
 ///
-/// Makes `out` and `near` in `arena`, as new arrays, and submits the task. The shape of `out` is `[a.ncols()]`. The shape of `near` is `[a.ncols()]`.
+/// Makes `out` and `near` in `scope`, as new arrays, and submits the task. The shape of `out` is `[a.ncols()]`. The shape of `near` is `[a.ncols()]`.
 #[track_caller]
 pub fn distances_init<'m, T: Real, const P: usize>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<Distances>,
     a: &::dahl::Array<'_, T, 2>,
     scale: T,
     origin: [u32; P],
 ) -> ::dahl::Result<(::dahl::Array<'m, T, 1>, ::dahl::Array<'m, u32, 1>)> {
     let shapes = Distances::shapes::<T, P>(a.extents());
-    let mut out = ::dahl::__private::identity(arena, shapes.1)?;
-    let mut near = ::dahl::__private::uninit(arena, shapes.2)?;
-    Distances::task(a, &mut out, &mut near, scale, origin).submit()?;
+    let mut out = ::dahl::Scope::<Distances>::output(scope, shapes.1, true)?;
+    let mut near = ::dahl::Scope::<Distances>::output(scope, shapes.2, false)?;
+    ::dahl::Scope::<
+        Distances,
+    >::submit(
+        scope,
+        Distances::task(a, &mut out, &mut near, scale, origin),
+        ::dahl::__private::no_gradient,
+    )?;
     ::core::result::Result::Ok((out, near))
 }

@@ -179,14 +179,20 @@ pub fn softmax_rows_self<T: Real>(
 }
 /// Softmax of every row.
 ///
-/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is that of `input`.
+/// Makes `out` in `scope`, as a new array, and submits the task. The shape of `out` is that of `input`.
 #[track_caller]
 pub fn softmax_rows_init<'m, T: Real>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<SoftmaxRows>,
     input: &::dahl::Array<'_, T, 2>,
 ) -> ::dahl::Result<::dahl::Array<'m, T, 2>> {
     let shapes = SoftmaxRows::shapes::<T>(input.extents());
-    let mut out = ::dahl::__private::uninit(arena, shapes)?;
-    SoftmaxRows::task(input, &mut out).submit()?;
+    let mut out = ::dahl::Scope::<SoftmaxRows>::output(scope, shapes, false)?;
+    ::dahl::Scope::<
+        SoftmaxRows,
+    >::submit(
+        scope,
+        SoftmaxRows::task(input, &mut out),
+        ::dahl::__private::no_gradient,
+    )?;
     ::core::result::Result::Ok(out)
 }

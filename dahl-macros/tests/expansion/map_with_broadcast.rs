@@ -60,24 +60,7 @@ impl Select {
             ],
             &[],
         )
-        .passes(
-            &[
-                ::dahl::__private::CudaPass {
-                    function: "select",
-                    grid: [
-                        &[
-                            ::dahl::__private::CudaStep::Len(3),
-                            ::dahl::__private::CudaStep::Number(1024),
-                            ::dahl::__private::CudaStep::Blocks,
-                        ],
-                        &[::dahl::__private::CudaStep::Number(1)],
-                        &[::dahl::__private::CudaStep::Number(1)],
-                    ],
-                    block: [256, 1, 1],
-                    shared_bytes: &[::dahl::__private::CudaStep::Number(0)],
-                },
-            ],
-        );
+        .passes(&[::dahl::__private::pass_of_map::<3, 1024>("select", 256)]);
     /// The descriptor that the runtime gets.
     pub(crate) fn codelet<T: Element>() -> &'static ::dahl::Codelet {
         const {
@@ -395,11 +378,11 @@ pub(crate) fn select_self<T: Element, const N: usize>(
 }
 /// `out = value` where `mask` is not zero, else `otherwise`.
 ///
-/// Makes `out` in `arena`, as a new array, and submits the task. It has the inputs' shape; an input's extent of 1 stretches.
+/// Makes `out` in `scope`, as a new array, and submits the task. It has the inputs' shape; an input's extent of 1 stretches.
 #[allow(dead_code)]
 #[track_caller]
 pub(crate) fn select_init<'m, T: Element, const N: usize>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<Select>,
     mask: &::dahl::Array<'_, u8, N>,
     value: &::dahl::Array<'_, T, N>,
     otherwise: &::dahl::Array<'_, T, N>,
@@ -413,7 +396,13 @@ pub(crate) fn select_init<'m, T: Element, const N: usize>(
         ],
         true,
     )?;
-    let mut out = ::dahl::__private::uninit(arena, shapes)?;
-    Select::task(mask, value, otherwise, &mut out).submit()?;
+    let mut out = ::dahl::Scope::<Select>::output(scope, shapes, false)?;
+    ::dahl::Scope::<
+        Select,
+    >::submit(
+        scope,
+        Select::task(mask, value, otherwise, &mut out),
+        ::dahl::__private::no_gradient,
+    )?;
     ::core::result::Result::Ok(out)
 }

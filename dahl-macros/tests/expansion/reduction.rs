@@ -146,14 +146,16 @@ pub fn sum<T: Real, const N: usize>(
 }
 /// Adds the sum of all elements to `out`.
 ///
-/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is `[]`.
+/// Makes `out` in `scope`, as a new array, and submits the task. The shape of `out` is `[]`.
 #[track_caller]
 pub fn sum_init<'m, T: Real, const N: usize>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<Sum>,
     x: &::dahl::Array<'_, T, N>,
 ) -> ::dahl::Result<::dahl::Array<'m, T, 0>> {
     let shapes = Sum::shapes::<T, N>();
-    let mut out = ::dahl::__private::identity(arena, shapes)?;
-    Sum::task(x, &mut out).submit()?;
+    let mut out = ::dahl::Scope::<Sum>::output(scope, shapes, true)?;
+    ::dahl::Scope::<
+        Sum,
+    >::submit(scope, Sum::task(x, &mut out), ::dahl::__private::no_gradient)?;
     ::core::result::Result::Ok(out)
 }

@@ -150,14 +150,16 @@ pub fn product<T: Real, const N: usize>(
 }
 /// Multiplies `out` by the product of `x`.
 ///
-/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is `[]`.
+/// Makes `out` in `scope`, as a new array, and submits the task. The shape of `out` is `[]`.
 #[track_caller]
 pub fn product_init<'m, T: Real, const N: usize>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<Product>,
     x: &::dahl::Array<'_, T, N>,
 ) -> ::dahl::Result<::dahl::Array<'m, T, 0>> {
     let shapes = Product::shapes::<T, N>();
-    let mut out = ::dahl::__private::identity(arena, shapes)?;
-    Product::task(x, &mut out).submit()?;
+    let mut out = ::dahl::Scope::<Product>::output(scope, shapes, true)?;
+    ::dahl::Scope::<
+        Product,
+    >::submit(scope, Product::task(x, &mut out), ::dahl::__private::no_gradient)?;
     ::core::result::Result::Ok(out)
 }

@@ -175,15 +175,21 @@ pub fn max_rows<T: Real>(
 }
 /// The largest element of every row, and where it is.
 ///
-/// Makes `largest` and `place` in `arena`, as new arrays, and submits the task. The shape of `largest` is `[x.nrows()]`. The shape of `place` is `[x.nrows()]`.
+/// Makes `largest` and `place` in `scope`, as new arrays, and submits the task. The shape of `largest` is `[x.nrows()]`. The shape of `place` is `[x.nrows()]`.
 #[track_caller]
 pub fn max_rows_init<'m, T: Real>(
-    arena: &'m ::dahl::Arena,
+    scope: &'m impl ::dahl::Scope<MaxRows>,
     x: &::dahl::Array<'_, T, 2>,
 ) -> ::dahl::Result<(::dahl::Array<'m, T, 1>, ::dahl::Array<'m, u32, 1>)> {
     let shapes = MaxRows::shapes::<T>(x.extents());
-    let mut largest = ::dahl::__private::uninit(arena, shapes.0)?;
-    let mut place = ::dahl::__private::uninit(arena, shapes.1)?;
-    MaxRows::task(x, &mut largest, &mut place).submit()?;
+    let mut largest = ::dahl::Scope::<MaxRows>::output(scope, shapes.0, false)?;
+    let mut place = ::dahl::Scope::<MaxRows>::output(scope, shapes.1, false)?;
+    ::dahl::Scope::<
+        MaxRows,
+    >::submit(
+        scope,
+        MaxRows::task(x, &mut largest, &mut place),
+        ::dahl::__private::no_gradient,
+    )?;
     ::core::result::Result::Ok((largest, place))
 }

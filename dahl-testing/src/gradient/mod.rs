@@ -27,20 +27,25 @@
 //! gradient.input("a", &[3], vec![1.0, -2.0, 0.5]).input("b", &[3], vec![0.25, 3.0, -1.0]).assert();
 //! ```
 //!
+//! [`gradients!`](crate::gradients) checks the gradients of an operation under a tape in one line.
+//!
 //! The modules: `direction` draws, `difference` estimates slopes, `examine` compares, `elements` finds wrong elements,
-//! `failure` describes errors.
+//! `failure` describes errors, `under_tape` is the macro.
 
 mod difference;
 mod direction;
 mod elements;
 mod examine;
 mod failure;
+mod under_tape;
 
 use std::error::Error;
 use std::ops::Range;
 
 use direction::{Purpose, draw};
 pub use failure::{Check, Failure};
+#[doc(hidden)]
+pub use under_tape::{Forwarded, or_zeros, runtime, weights};
 
 /// The result of forward and backward: any error is a failure of the check.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -97,7 +97,9 @@ fn kernel_in_f64(x: &[f64], total: &mut [f64], tmp: &mut [f64], out: &mut [f64],
 }
 
 fn main() {
-    let _ = axpy_init::<f32, 1>;
-    let _ = kernel_init::<f32, u8, 1>;
+    fn initialisers(arena: &other_name::Arena, x: &other_name::Array<'_, f32, 1>) {
+        let _ = axpy_init(arena, x, x, 1.0);
+    }
+    let _ = initialisers;
     let _ = (Axpy, Kernel, Copy);
 }

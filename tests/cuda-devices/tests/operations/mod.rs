@@ -2,6 +2,7 @@
 //! and where reductions are combined.
 
 mod convolutions;
+mod gradients;
 mod products;
 mod reductions;
 

@@ -1,0 +1,86 @@
+//! Gradients of what only moves or converts values: joins, splits, shapes, types.
+
+use super::*;
+
+#[test]
+fn concat_and_split() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let a = arena.from_slice([2, 1], &[1.0_f64, 2.0])?;
+    let b = arena.from_slice([2, 2], &[3.0_f64, 4.0, 5.0, 6.0])?;
+    let joined = concat_init(&tape, &[&a, &b, &a], 1)?;
+    assert_eq!(joined.to_vec()?, [1.0, 3.0, 4.0, 1.0, 2.0, 5.0, 6.0, 2.0]);
+    let parts = split_init(&tape, &joined, 1, &[3, 1])?;
+    // sum of (first part)^2 + 10 * second part
+    let squares = sum_init(&tape, &mul_init(&tape, &parts[0], &parts[0])?)?;
+    let loss = add_init(&tape, &squares, &scale_init(&tape, &sum_init(&tape, &parts[1])?, 10.0)?)?;
+    let (by_a, by_b) = tape.gradients(&loss, (&a, &b))?;
+    assert_eq!(by_a.to_vec()?, [12.0, 14.0]);
+    assert_eq!(by_b.to_vec()?, [6.0, 8.0, 10.0, 12.0]);
+    Ok(())
+}
+
+#[test]
+fn more_inputs_than_bits() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let inputs = (0..100).map(|i| arena.from_slice([1], &[f64::from(i)])).collect::<Result<Vec<_>>>()?;
+    let joined = concat_init(&tape, &inputs.iter().collect::<Vec<_>>(), 0)?;
+    let loss = sum_init(&tape, &mul_init(&tape, &joined, &joined)?)?;
+    let (first, last) = tape.gradients(&loss, (&inputs[3], &inputs[97]))?;
+    assert_eq!((first.to_vec()?, last.to_vec()?), (vec![6.0], vec![194.0]));
+    Ok(())
+}
+
+#[test]
+fn stack_and_reshape() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let a = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let b = arena.from_slice([2], &[3.0_f64, 4.0])?;
+    let stacked: Matrix<'_, f64> = stack_init(&tape, &[&a, &b], 1)?; // [[1, 3], [2, 4]]
+    let flat = stacked.reshape([4])?;
+    let weights = arena.from_slice([4], &[1.0_f64, 10.0, 100.0, 1000.0])?;
+    let loss = dot_init(&tape, &flat, &weights)?;
+    let (by_a, by_b) = tape.gradients(&loss, (&a, &b))?;
+    assert_eq!((by_a.to_vec()?, by_b.to_vec()?), (vec![1.0, 100.0], vec![10.0, 1000.0]));
+    Ok(())
+}
+
+#[test]
+fn a_view_in_another_shape_counts_as_its_array() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2, 2], &[1.0_f64, 2.0, 3.0, 4.0])?;
+    let squares = mul_init(&tape, &*x.reshaped([4])?, &*x.reshaped([4])?)?;
+    let loss = add_init(&tape, &sum_init(&tape, &squares)?, &sum_init(&tape, &x)?)?;
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, [3.0, 5.0, 7.0, 9.0]);
+    Ok(())
+}
+
+#[test]
+fn casts_convert_the_gradient_back() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([3], &[1.0_f32, 2.0, -0.5])?;
+    let half: Vector<'_, bf16> = cast_init(&tape, &x)?;
+    let squares = mul_init(&tape, &half, &half)?;
+    let back: Vector<'_, f32> = cast_init(&tape, &squares)?;
+    assert_eq!(tape.gradients(&sum_init(&tape, &back)?, &x)?.to_vec()?, [2.0, 4.0, -1.0]);
+    Ok(())
+}
+
+#[test]
+fn integers_pass_under_a_tape_and_have_no_gradient() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([3], &[1.0_f64, -2.0, 3.0])?;
+    let positive = greater_init(&tape, &x, &arena.zeros([3])?)?;
+    let mask: Vector<'_, u8> = slice_init(&tape, &positive, 0, 0, 3)?;
+    let chosen = select_init(&tape, &mask, &mul_init(&tape, &x, &x)?, &x)?;
+    let order = arena.from_slice([3], &[2_u32, 0, 0])?;
+    let gathered = gather_rows_init(&tape, &chosen, &order)?;
+    assert_eq!(gathered.to_vec()?, [9.0, 1.0, 1.0]);
+    assert_eq!(tape.gradients(&sum_init(&tape, &gathered)?, &x)?.to_vec()?, [4.0, 0.0, 6.0]);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Rules of the user's: what they are given, and what they must do.
+
+use dahl::ndarray::ArrayView0;
+
+use super::*;
+
+/// `out = x`, whose rule does what `behaviour` says.
+#[codelet(R, W, shape(out = x), gradient = odd_gradient())]
+fn odd<T: Real>(x: &[T], out: &mut [T], behaviour: u32) {
+    let _ = behaviour;
+    out.copy_from_slice(x);
+}
+
+fn odd_gradient<T: Real, const N: usize>(rule: OddGradient<'_, T, N>) -> Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    match rule.behaviour {
+        0 => copy(rule.gradient, by_x),
+        1 => Ok(()),
+        2 => {
+            *by_x = rule.scope.detached().zeros([7; N])?;
+            Ok(())
+        }
+        3 => {
+            *by_x = copy_init(rule.scope, rule.gradient)?;
+            Ok(())
+        }
+        _ => Err(dahl::Error::invalid_shape("odd", "a rule of the user's".to_owned())),
+    }
+}
+
+fn gradient_of_odd(rt: &Runtime, behaviour: u32) -> Result<Vec<f64>> {
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let loss = sum_init(&tape, &odd_init(&tape, &x, behaviour)?)?;
+    tape.gradients(&loss, &x)?.to_vec()
+}
+
+#[test]
+fn a_rule_writes_its_array_or_puts_another_in_its_place() -> Result<()> {
+    let rt = runtime()?;
+    assert_eq!(gradient_of_odd(&rt, 0)?, [1.0, 1.0]);
+    assert_eq!(gradient_of_odd(&rt, 3)?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_writes_nothing_or_another_shape_is_an_error() -> Result<()> {
+    let rt = runtime()?;
+    let text = |behaviour| gradient_of_odd(&rt, behaviour).expect_err("a mistake").to_string();
+    assert!(text(1).contains("odd: the gradient by `x` was not written by the rule"), "{}", text(1));
+    assert!(text(2).contains("odd: the gradient by `x` has not the shape of the input"), "{}", text(2));
+    assert!(text(4).contains("a rule of the user's"), "{}", text(4));
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_an_outer_tape_cannot_follow_is_an_error() -> Result<()> {
+    let rt = runtime()?;
+    let arena = rt.arena();
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    for (behaviour, is_known) in [(0, false), (3, true)] {
+        let outer = rt.tape();
+        let inner = outer.tape();
+        let loss = sum_init(&inner, &odd_init(&inner, &x, behaviour)?)?;
+        let result = inner.gradients(&loss, &x);
+        assert_eq!(result.is_ok(), is_known);
+        if let Err(error) = result {
+            assert_eq!(error.code(), "D0021");
+            assert!(error.to_string().contains("cannot be differentiated again"), "{error}");
+        }
+    }
+    Ok(())
+}
+
+/// `out = x * factor`, where both are arrays; its rule reads the factor alone.
+#[codelet(R, R, W, shape(out = x), gradient = stretched_gradient(factor))]
+fn stretched<T: Real>(x: &[T], factor: ArrayView0<T>, out: &mut [T]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = *x * factor[[]];
+    }
+}
+
+fn stretched_gradient<T: Real, const N: usize>(rule: StretchedGradient<'_, T, N>) -> Result<()> {
+    let StretchedGradient { factor, gradient, by_x, by_factor, scope } = rule;
+    assert!(by_factor.is_none(), "nobody wants it");
+    if let Some(by_x) = by_x {
+        *by_x = stretched_init(scope, gradient, factor)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_rule_does_not_mention_is_not_kept() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let mut x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let factor = arena.from_slice([], &[3.0_f64])?;
+    let loss = sum_init(&tape, &stretched_init(&tape, &x, &factor)?)?;
+    // The rule does not read `x`, so it may change, and be dropped.
+    scale_self(&mut x, 2.0)?;
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, [3.0, 3.0]);
+    Ok(())
+}
+
+/// A map that names a rule, which uses the output.
+#[codelet(R, W, gradient = logistic_gradient(out))]
+fn logistic<T: Real>(x: T) -> T {
+    T::ONE / (T::ONE + (-x).exp())
+}
+
+fn logistic_gradient<T: Real, const N: usize>(rule: LogisticGradient<'_, T, N>) -> Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = sigmoid_backward_init(rule.scope, rule.out, rule.gradient)?;
+    Ok(())
+}
+
+#[test]
+fn a_map_may_name_a_rule() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[0.0_f64, 2.0])?;
+    let y = logistic_init(&tape, &x)?;
+    let by_x = tape.gradients(&sum_init(&tape, &y)?, &x)?;
+    assert_near(&by_x.to_vec()?, &y.to_vec()?.iter().map(|y| y * (1.0 - y)).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// A map through which nothing is to flow, on purpose.
+#[codelet(R, W, gradient = none)]
+fn stopped<T: Real>(x: T) -> T {
+    x + x
+}
+
+#[test]
+fn nothing_flows_through_none() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let loss = sum_init(&tape, &mul_init(&tape, &stopped_init(&tape, &x)?, &x)?)?;
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, [2.0, 4.0]);
+    Ok(())
+}
+
+/// `out = x`, whose rule panics once.
+#[codelet(R, W, shape(out = x), gradient = panics_once())]
+fn unlucky<T: Real>(x: &[T], out: &mut [T], panics: bool) {
+    let _ = panics;
+    out.copy_from_slice(x);
+}
+
+fn panics_once<T: Real, const N: usize>(rule: UnluckyGradient<'_, T, N>) -> Result<()> {
+    assert!(!rule.panics, "a rule of the user's panics");
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = rule.scope.same(rule.gradient)?;
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_panics_leaves_the_tape_as_it_was() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let fine = sum_init(&tape, &unlucky_init(&tape, &x, false)?)?;
+    let unlucky = sum_init(&tape, &unlucky_init(&tape, &x, true)?)?;
+    let panic =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tape.gradients(&unlucky, &x).map(drop)));
+    assert!(panic.is_err());
+    assert_eq!(tape.gradients(&fine, &x)?.to_vec()?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn the_gradient_that_a_pass_begins_with_stays_its_owner_s() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let y = unlucky_init(&tape, &x, false)?;
+    let mut seed = arena.from_slice([2], &[5.0_f64, 6.0])?;
+    let by_x = tape.gradients_from(&y, &seed, &x)?;
+    scale_self(&mut seed, 0.0)?;
+    assert_eq!(by_x.to_vec()?, [5.0, 6.0]);
+    Ok(())
+}
