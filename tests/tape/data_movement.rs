@@ -84,3 +84,33 @@ fn integers_pass_under_a_tape_and_have_no_gradient() -> Result<()> {
     assert_eq!(tape.gradients(&sum_init(&tape, &gathered)?, &x)?.to_vec()?, [4.0, 0.0, 6.0]);
     Ok(())
 }
+
+/// The second derivatives of the sum of `[x, x^2]^3`, which are `6 x + 30 x^4`, with the join inside of a checkpoint or not.
+fn second_gradients_of_a_join(with_checkpoint: bool) -> Result<()> {
+    let rt = runtime()?;
+    let (arena, outer) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[0.5_f64, 2.0])?;
+    let inner = outer.tape();
+    let check = |joined: &Vector<'_, f64>| -> Result<()> {
+        let cubes = mul_init(&inner, &mul_init(&inner, joined, joined)?, joined)?;
+        let by_x = inner.gradients(&sum_init(&inner, &cubes)?, &x)?;
+        let again = outer.gradients(&sum_init(&outer, &by_x)?, &x)?;
+        assert_eq!(again.to_vec()?, [6.0 * 0.5 + 30.0 * 0.0625, 6.0 * 2.0 + 30.0 * 16.0]);
+        Ok(())
+    };
+    if with_checkpoint {
+        check(&inner.checkpoint(|tape| concat_init(tape, &[&x, &mul_init(tape, &x, &x)?], 0))?)
+    } else {
+        check(&concat_init(&inner, &[&x, &mul_init(&inner, &x, &x)?], 0)?)
+    }
+}
+
+#[test]
+fn second_gradients_through_a_join() -> Result<()> {
+    second_gradients_of_a_join(false)
+}
+
+#[test]
+fn second_gradients_through_a_join_in_a_checkpoint() -> Result<()> {
+    second_gradients_of_a_join(true)
+}

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::composite::Composite;
 use super::gradient::{Gradient, Rule};
 use super::ids::Ids;
 use super::pass::{Memory, Pass};
@@ -66,7 +67,15 @@ impl Checkpoint {
         if let Some(repeat) = node.repeat {
             let arrays: Vec<Shared> = arrays.into_iter().flatten().collect();
             repeat(&Repeat { arrays: &arrays, operands, arguments: self.record.arguments(node) })?;
-            return tape.add_again(node, &arrays, operands, self.record.arguments(node));
+            let states = arrays.iter().zip(operands);
+            return tape.add(&Composite {
+                codelet: node.codelet,
+                gradient: node.gradient,
+                location: node.location,
+                operands: states.map(|(array, of)| (array.state(), of.element, of.layout)).collect(),
+                arguments: self.record.arguments(node).to_vec(),
+                repeat,
+            });
         }
         let mut task = Task::of_call(node.codelet, None, node.location);
         for ((operand, array), parameter) in operands.iter().zip(&arrays).zip(node.codelet.parameters) {

@@ -176,30 +176,9 @@ impl Draft {
         self.operands.extend(checkpoint.inputs().map(|input| Operand { saved: None, ..*input }));
     }
 
-    /// The operands of an operation of several tasks that was run again.
-    pub(super) fn take_again(
-        &mut self,
-        node: &Node,
-        arrays: &[Shared],
-        operands: &[Operand],
-        arguments: &[u8],
-        tape: &dyn Family,
-    ) -> Result<()> {
-        self.operands.clear();
-        self.arguments.clear();
-        self.arguments.extend_from_slice(arguments);
-        for (index, (array, operand)) in arrays.iter().zip(operands).enumerate() {
-            let of = (node.codelet, operand.element, &operand.layout, operand.is_made);
-            let keeps = has(node.gradient.reads, index);
-            self.push(Some(array.state()), of, (node.gradient, index), (tape, keeps), node.location)?;
-        }
-        Ok(())
-    }
-
-    /// The outputs among the operands.
-    pub(super) fn outputs(&self, gradient: &Gradient) -> impl Iterator<Item = ArrayId> {
-        let operands = self.operands.iter().enumerate();
-        operands.filter(|(index, _)| has(gradient.outputs, *index)).filter_map(|(_, operand)| operand.id)
+    /// What the task makes, with or without a gradient.
+    pub(super) fn made(&self) -> impl Iterator<Item = ArrayId> {
+        self.operands.iter().filter(|operand| operand.is_made).filter_map(|operand| operand.id)
     }
 
     fn push(

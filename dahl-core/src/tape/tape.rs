@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::composite::Composite;
 use super::gradient::{Gradient, Rule};
 use super::pass::{Memory, Outer, Pass};
-use super::record::{Again, Checkpoint, Draft, Family, Inside, Node, Operand, Record};
+use super::record::{Again, Checkpoint, Draft, Family, Inside, Node, Record};
 use super::wanted::{Accumulated, Wanted};
 use crate::arena::Arena;
 use crate::array::{Array, Scalar, Shared};
@@ -292,22 +292,6 @@ impl Tape<'_> {
         f(&self.record())
     }
 
-    /// Remembers an operation of several tasks that was run again.
-    pub(super) fn add_again(
-        &self,
-        node: &Node,
-        arrays: &[Shared],
-        operands: &[Operand],
-        arguments: &[u8],
-    ) -> Result<()> {
-        let mut draft = self.drafts().pop().unwrap_or_default();
-        draft.take_again(node, arrays, operands, arguments, self)?;
-        let again = node.repeat.map_or(Again::Task, Again::Tasks);
-        self.remember(node.codelet, node.gradient, node.location, again, &mut draft);
-        self.drafts().push(draft);
-        Ok(())
-    }
-
     fn remember(
         &self,
         codelet: &'static Codelet,
@@ -317,8 +301,7 @@ impl Tape<'_> {
         draft: &mut Draft,
     ) {
         if let Some(inside) = &self.inside {
-            let made = draft.outputs(gradient);
-            inside.lock().unwrap_or_else(PoisonError::into_inner).extend(made);
+            inside.lock().unwrap_or_else(PoisonError::into_inner).extend(draft.made());
         }
         self.record().add(codelet, gradient, location, again, draft);
     }
@@ -328,11 +311,12 @@ impl Tape<'_> {
         if matches!(call.gradient.rule, Rule::Nothing) {
             return Ok(());
         }
+        let mut draft = self.drafts().pop().unwrap_or_default();
+        draft.take_call(call, self, self.inside.as_ref())?;
+        // After this tape, as for a task: the outputs are then known as those of the outermost one.
         if let Some(outer) = self.outer {
             outer.add(call)?;
         }
-        let mut draft = self.drafts().pop().unwrap_or_default();
-        draft.take_call(call, self, self.inside.as_ref())?;
         let again = Again::Tasks(call.repeat);
         self.remember(call.codelet, call.gradient, call.location, again, &mut draft);
         self.drafts().push(draft);
