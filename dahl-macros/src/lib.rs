@@ -1,4 +1,4 @@
-//! The attribute `#[codelet]` and the derive macro `Argument` of dahl.
+//! The attribute `#[codelet]` and the derive macros `Argument` and `Module` of dahl.
 //!
 //! A declaration passes four modules: `parse` (from tokens to the parts that the user wrote), `model` (their meaning),
 //! `check` (whether they agree) and `expand` (the items that replace the function). Errors are collected on the way and
@@ -15,6 +15,7 @@ mod gradient;
 mod gradient_rule;
 mod mode;
 mod model;
+mod module;
 mod parse;
 mod selection;
 mod tokens;
@@ -40,6 +41,12 @@ pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream
 #[proc_macro_derive(Argument, attributes(argument))]
 pub fn argument(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     argument::derive(item.into()).into()
+}
+
+#[doc = include_str!("../docs/module.md")]
+#[proc_macro_derive(Module, attributes(module))]
+pub fn module(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    module::derive(item.into()).into()
 }
 
 /// `#[codelet(attribute)] item`, as a function of tokens for tests.

@@ -87,6 +87,14 @@ pub enum Error {
         /// The line that set it.
         location: &'static Location<'static>,
     },
+    /// The loss does not depend on a parameter that is to learn.
+    #[error("the loss does not depend on parameter `{parameter}`: freeze it, or use it; at {location}")]
+    Unused {
+        /// Its name in the model.
+        parameter: String,
+        /// The call.
+        location: &'static Location<'static>,
+    },
     /// A data set does not match the model.
     #[error("the model takes samples of shape {expected:?}, the data set has {found:?}")]
     SampleShape {

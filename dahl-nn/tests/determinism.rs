@@ -36,7 +36,7 @@ fn train<T: Real>(runtime: RuntimeBuilder) -> Outcome {
         Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(50).micro_batch_size(7).epochs(2);
     let history = trainer.fit(&data).unwrap();
     let mut bytes = Vec::new();
-    for (_, parameter) in model.parameters() {
+    for parameter in model.parameters() {
         for value in parameter.value.to_vec().unwrap() {
             let start = bytes.len();
             bytes.resize(start + T::SIZE_BYTES, 0);

@@ -1,73 +1,105 @@
-//! The backward of every layer, of the loss and of a whole network, against differences of the forward, in f64.
+//! The gradients of every layer, of the loss and of a whole network, against differences of the forward, in f64.
 
 use std::cell::RefCell;
 
-use dahl::ops::Philox;
+use dahl::ops;
 use dahl::prelude::*;
-use dahl::testing::gradient::{Check, Gradient};
+use dahl::testing::gradient::{Check, Gradient, Outcome};
 use dahl_nn::layer::{
-    AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu,
+    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
+    Softplus, Tanh,
 };
-use dahl_nn::loss::{CrossEntropy, Loss};
-use dahl_nn::model::Sequential;
+use dahl_nn::prelude::*;
 
 fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(2).build().unwrap()
 }
 
-/// Sets the values of parameters, and clears their gradients.
-fn set<'a, 'm: 'a>(
-    parameters: impl IntoIterator<Item = &'a mut Parameter<'m, f64>>,
-    values: &[Vec<f64>],
-) -> dahl::Result<()> {
-    for (parameter, value) in parameters.into_iter().zip(values) {
-        parameter.value.write()?.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
-        parameter.gradient.write()?.fill(0.0);
-    }
-    Ok(())
+/// A module, and the input by which its gradient is computed too.
+#[derive(Module)]
+struct WithInput<'m, T: Real, M: Module<T>> {
+    input: Parameter<'m, T>,
+    #[module(flatten)]
+    module: M,
 }
 
-/// A check of a layer's gradients by its input, a batch of samples, and by each of its parameters.
-fn gradient<'a, 'm>(
-    arena: &'a Arena,
-    layer: &'a RefCell<dyn Layer<'m, f64> + 'a>,
-    shape: [usize; 2],
+/// Sets the values of all parameters.
+fn set<M: Module<f64>>(module: &mut M, values: &[Vec<f64>]) -> dahl::Result<()> {
+    let mut values = values.iter();
+    module.for_each_parameter(|_, parameter| {
+        let values = values.next().expect("one for each parameter");
+        parameter.value.write()?.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
+        Ok(())
+    })
+}
+
+/// What maps an input, under a step, with a module.
+trait Forward<M, const N: usize, const K: usize>:
+    for<'s> Fn(&'s Step<'s>, &M, &Array<'_, f64, N>) -> dahl::Result<Array<'s, f64, K>>
+{
+}
+
+impl<F, M, const N: usize, const K: usize> Forward<M, N, K> for F where
+    F: for<'s> Fn(&'s Step<'s>, &M, &Array<'_, f64, N>) -> dahl::Result<Array<'s, f64, K>>
+{
+}
+
+/// Says of a closure that it is one for every step.
+fn of<M, const N: usize, const K: usize>(forward: impl Forward<M, N, K>) -> impl Forward<M, N, K> {
+    forward
+}
+
+/// A check of the gradients by the input and by each parameter. Random numbers are the same in each call.
+fn gradient<'a, M: Module<f64> + 'a, const N: usize, const K: usize>(
+    rt: &'a Runtime,
+    name: &str,
+    module: &'a RefCell<WithInput<'a, f64, M>>,
+    shape: [usize; N],
+    forward: &'a impl Forward<M, N, K>,
 ) -> Gradient<'a> {
-    let forward = move |inputs: &[Vec<f64>]| {
-        let mut layer = layer.borrow_mut();
-        set(layer.parameters_mut(), &inputs[1..])?;
-        Ok(layer.forward(arena, &arena.from_slice(shape, &inputs[0])?)?.output.to_vec()?)
+    const SEED: u64 = 11;
+    let run = move |inputs: &[Vec<f64>]| -> Outcome<Vec<f64>> {
+        let mut module = module.borrow_mut();
+        set(&mut *module, inputs)?;
+        let mut step = Step::evaluating(rt).seed(SEED);
+        step.set_training(true);
+        let input = module.input.value.reshaped(shape)?;
+        Ok(forward(&step, &module.module, &input)?.to_vec()?)
     };
-    let backward = move |inputs: &[Vec<f64>], gradient: &[f64]| {
-        let mut layer = layer.borrow_mut();
-        set(layer.parameters_mut(), &inputs[1..])?;
-        let input = &arena.from_slice(shape, &inputs[0])?;
-        let forward = &layer.forward(arena, input)?;
-        let gradient = &arena.from_slice(forward.output.shape(), gradient)?;
-        let by_input = layer
-            .backward(arena, Backward { input, forward, gradient, needs_input_gradient: true })?
-            .ok_or("no gradient by the input")?;
-        let mut gradients = vec![by_input.to_vec()?];
-        for parameter in layer.parameters() {
-            gradients.push(parameter.gradient.to_vec()?);
+    let back = move |inputs: &[Vec<f64>], by_output: &[f64]| -> Outcome<Vec<Vec<f64>>> {
+        let mut module = module.borrow_mut();
+        set(&mut *module, inputs)?;
+        module.zero_gradients()?;
+        let step = Step::learning(rt).seed(SEED);
+        {
+            let input = module.input.value.reshaped(shape)?;
+            let output = forward(&step, &module.module, &input)?;
+            let weights = rt.from_vec(output.shape(), by_output.to_vec())?;
+            let loss = ops::sum_init(&step, &ops::mul_init(&step, &output, &weights)?)?;
+            drop((input, output));
+            step.accumulate(&loss, &mut *module)?;
         }
-        Ok(gradients)
+        let parameters = module.parameters();
+        Ok(parameters.map(|parameter| parameter.gradient.to_vec()).collect::<Result<_, _>>()?)
     };
-    let layer = layer.borrow();
-    let gradient = Gradient::new(layer.name(), forward, backward).drawn("input", &shape);
-    let parameters = layer.parameters().iter();
-    parameters.fold(gradient, |gradient, parameter| gradient.drawn(parameter.name, &parameter.shape))
+    let module = module.borrow();
+    module.parameters().fold(Gradient::new(name, run, back), |gradient, parameter| {
+        gradient.drawn(parameter.name().to_owned(), &parameter.shape)
+    })
 }
 
+/// Checks a module under a step.
 #[track_caller]
-fn check<'m>(arena: &Arena, layer: impl Layer<'m, f64>, batch: usize, features: usize) {
-    gradient(arena, &RefCell::new(layer), [batch, features]).assert();
-}
-
-/// As [`check`], for layers that are linear in their input and in each parameter.
-#[track_caller]
-fn check_linear<'m>(arena: &Arena, layer: impl Layer<'m, f64>, batch: usize, features: usize) {
-    gradient(arena, &RefCell::new(layer), [batch, features]).linear().assert();
+fn check<M: Module<f64>, const N: usize, const K: usize>(
+    rt: &Runtime,
+    name: &str,
+    module: M,
+    shape: [usize; N],
+    forward: impl Forward<M, N, K>,
+) {
+    let arena = rt.arena();
+    let input = Init::new(&arena, 1).uniform(&shape, 1.0).unwrap();
+    gradient(rt, name, &RefCell::new(WithInput { input, module }), shape, &forward).assert();
 }
 
 #[test]
@@ -78,44 +110,85 @@ fn conv2d() {
     let odd = Conv2dOptions { kernel: [2, 3], stride: [2, 1], padding: [1, 2] };
     let wide = Conv2dOptions { kernel: [1, 1], stride: [3, 2], padding: [0, 0] };
     for options in [plain, odd, wide] {
-        let layer = Conv2d::<f64>::new(&arena, [2, 5, 4], 3, options, Philox::new(1)).unwrap();
-        check_linear(&arena, layer, 3, 2 * 5 * 4);
+        let layer = || Conv2d::new(&mut Init::new(&arena, 1), 2, 3, options).unwrap();
+        check(&rt, "conv2d", layer(), [3, 2, 5, 4], |step, layer, x| layer.forward(step, x));
+        check(&rt, "with relu", layer(), [3, 2, 5, 4], |step, layer, x| layer.forward_relu(step, x));
+        if options != wide {
+            check(&rt, "with pooling", layer(), [2, 2, 7, 6], |step, layer, x| {
+                layer.forward_relu_max_pool(step, x, 2)
+            });
+        }
     }
 }
 
 #[test]
-fn dense() {
+fn linear() {
     let rt = runtime();
     let arena = rt.arena();
-    for (batch, inputs, outputs) in [(1, 1, 1), (3, 7, 5), (5, 2, 11)] {
-        check_linear(
-            &arena,
-            Dense::<f64>::new(&arena, inputs, outputs, Philox::new(2)).unwrap(),
-            batch,
-            inputs,
-        );
+    let mut init = Init::new(&arena, 2);
+    for (rows, inputs, outputs) in [(1, 1, 1), (3, 7, 5), (5, 2, 11)] {
+        let layer = Linear::new(&mut init, inputs, outputs).unwrap();
+        check(&rt, "linear", layer, [2, rows, inputs], |step, layer, x| layer.forward(step, x));
+        let layer = Linear::without_bias(&mut init, inputs, outputs).unwrap();
+        check(&rt, "without bias", layer, [rows, inputs], |step, layer, x| layer.forward(step, x));
     }
 }
 
 #[test]
-fn relu() {
+fn embedding() {
     let rt = runtime();
-    check(&rt.arena(), Relu::new(&[13]), 3, 13);
+    let arena = rt.arena();
+    let layer = |count| Embedding::new(&mut Init::new(&arena, 3), count, 4).unwrap();
+    let tokens = rt.from_vec([2, 3], vec![1_u32, 0, 2, 2, 2, 0]).unwrap();
+    check(&rt, "embedding", layer(3), [2, 3, 4], |step, layer, x| {
+        ops::mul_init(step, x, &layer.forward(step, &tokens)?)
+    });
+    check(&rt, "positions", layer(5), [2, 3, 4], |step, layer, x| {
+        layer.add_positions_from(step, ops::copy_init(step, x)?, 1)
+    });
+    check(&rt, "scores", layer(5), [2, 3, 4], |step, layer, x| layer.scores(step, x));
 }
 
 #[test]
-fn flatten() {
+fn dropout() {
     let rt = runtime();
-    check_linear(&rt.arena(), Flatten::new(&[2, 3, 2]), 2, 12);
+    check(&rt, "dropout", Dropout::new(0.4), [5, 7], |step, layer, x| layer.forward(step, x));
+}
+
+#[test]
+fn activations() {
+    let rt = runtime();
+    macro_rules! check_each {
+        ($($Name:ident),+) => {$(
+            check(&rt, stringify!($Name), $Name::default(), [3, 13], |step, layer, x| layer.forward(step, x));
+        )+};
+    }
+    check_each!(
+        Elu,
+        Gelu,
+        GeluTanh,
+        HardSigmoid,
+        HardSwish,
+        HardTanh,
+        LeakyRelu,
+        LogSigmoid,
+        Relu,
+        Selu,
+        Sigmoid,
+        Silu,
+        Softplus,
+        Tanh
+    );
 }
 
 #[test]
 fn pools() {
     let rt = runtime();
-    let arena = rt.arena();
-    for (input, size) in [([2, 4, 4], 2), ([1, 5, 7], 2), ([3, 3, 3], 3), ([2, 2, 3], 1)] {
-        check(&arena, MaxPool2d::new(input, size).expect("it fits"), 2, input.iter().product());
-        check_linear(&arena, AvgPool2d::new(input, size).expect("it fits"), 2, input.iter().product());
+    for (shape, size) in [([2, 2, 4, 4], 2), ([1, 1, 5, 7], 2), ([1, 3, 3, 3], 3), ([2, 2, 2, 3], 1)] {
+        let max = MaxPool2d::new(size).expect("from 1");
+        check(&rt, "max", max, shape, |step, layer, x| layer.forward(step, x));
+        let mean = AvgPool2d::new(size).expect("from 1");
+        check(&rt, "mean", mean, shape, |step, layer, x| layer.forward(step, x));
     }
 }
 
@@ -124,59 +197,10 @@ const LABELS: [u32; 3] = [2, 0, 3];
 #[test]
 fn cross_entropy() {
     let rt = runtime();
-    let arena = rt.arena();
-    let labels = arena.from_slice([3], &LABELS).unwrap();
-    let gradient = Gradient::new(
-        "cross_entropy",
-        |inputs| {
-            let logits = arena.from_slice([3, 4], &inputs[0])?;
-            let mut total = arena.zeros([])?;
-            CrossEntropy.add_to(&arena, &mut total, &logits, &labels, 1.0 / 3.0)?;
-            Ok(total.to_vec()?)
-        },
-        |inputs, gradient| {
-            let logits = arena.from_slice([3, 4], &inputs[0])?;
-            Ok(vec![CrossEntropy.gradient(&arena, &logits, &labels, gradient[0] / 3.0)?.to_vec()?])
-        },
-    );
-    gradient.drawn("logits", &[3, 4]).assert();
-}
-
-/// A check of the loss's gradients by all parameters of a network.
-fn network<'a, 'm>(arena: &'a Arena, model: &'a RefCell<Sequential<'m, f64>>) -> Gradient<'a> {
-    const SHAPE: [usize; 2] = [3, 2 * 8 * 8];
-    let samples: Vec<f64> = (0..3 * 2 * 8 * 8).map(|i| ((f64::from(i) + 0.5) * 12.9898).sin()).collect();
-    let also = samples.clone();
-    let labels = || arena.from_slice([3], &LABELS);
-    let gradient = Gradient::new(
-        "a network",
-        move |inputs| {
-            let mut model = model.borrow_mut();
-            set(model.parameters_mut(), inputs)?;
-            let trace = model.forward(arena, &arena.from_slice(SHAPE, &samples)?)?;
-            let mut total = arena.zeros([])?;
-            let output = trace.output().ok_or("no layers")?;
-            CrossEntropy.add_to(arena, &mut total, output, &labels()?, 1.0 / 3.0)?;
-            Ok(total.to_vec()?)
-        },
-        move |inputs, gradient| {
-            let mut model = model.borrow_mut();
-            set(model.parameters_mut(), inputs)?;
-            let input = arena.from_slice(SHAPE, &also)?;
-            let trace = model.forward(arena, &input)?;
-            let output = trace.output().ok_or("no layers")?;
-            let by_output = CrossEntropy.gradient(arena, output, &labels()?, gradient[0] / 3.0)?;
-            model.backward(arena, &input, &trace, by_output)?;
-            Ok(model
-                .parameters()
-                .map(|(_, parameter)| parameter.gradient.to_vec())
-                .collect::<Result<_, _>>()?)
-        },
-    );
-    model.borrow().parameters().fold(gradient, |gradient, (name, parameter)| {
-        let value = parameter.value.to_vec().expect("it is drawn");
-        gradient.input(name, &parameter.shape, value)
-    })
+    let labels = rt.from_vec([3], LABELS.to_vec()).unwrap();
+    check(&rt, "cross-entropy", (), [3, 4], |step, (), x| CrossEntropy.of(step, x, &labels, 1.0 / 3.0));
+    let tokens = rt.from_vec([1, 3], LABELS.to_vec()).unwrap();
+    check(&rt, "of tokens", (), [1, 3, 4], |step, (), x| CrossEntropy.of_tokens(step, x, &tokens));
 }
 
 fn layers<'m>(arena: &'m Arena) -> dahl::Result<Sequential<'m, f64>> {
@@ -189,54 +213,63 @@ fn layers<'m>(arena: &'m Arena) -> dahl::Result<Sequential<'m, f64>> {
 fn a_whole_network_by_all_parameters() {
     let rt = runtime();
     let arena = rt.arena();
-    let report = network(&arena, &RefCell::new(layers(&arena).unwrap())).assert();
-    // By each of 8 parameters, and by all of them.
-    assert_eq!(report.directions + report.kinks.len(), 4 * 9);
+    let labels = rt.from_vec([3], LABELS.to_vec()).unwrap();
+    let input = Init::new(&arena, 1).uniform(&[3, 128], 1.0).unwrap();
+    let module = RefCell::new(WithInput { input, module: layers(&arena).unwrap() });
+    let forward = of(|step, model: &Sequential<'_, f64>, x| {
+        CrossEntropy.of(step, &model.forward(step, x)?, &labels, 1.0 / 3.0)
+    });
+    let report = gradient(&rt, "a network", &module, [3, 128], &forward).assert();
+    // By the input, by each of 8 parameters, and by all of them.
+    assert_eq!(report.directions + report.kinks.len(), 4 * 10);
     assert!(report.kinks.len() < 4, "{report:?}");
 }
 
-/// A dense layer that does not compute the gradient of its bias.
-struct Forgetful<'m>(Dense<'m, f64>);
+/// A linear layer whose bias is left out of the gradient by mistake.
+#[derive(Module)]
+struct Forgetful<'m>(#[module(flatten)] Linear<'m, f64>);
 
-impl<'m> Layer<'m, f64> for Forgetful<'m> {
-    fn name(&self) -> &'static str {
-        "forgetful"
-    }
-
-    fn output_shape(&self) -> &[usize] {
-        self.0.output_shape()
-    }
-
-    fn parameters(&self) -> &[Parameter<'m, f64>] {
-        self.0.parameters()
-    }
-
-    fn parameters_mut(&mut self) -> &mut [Parameter<'m, f64>] {
-        self.0.parameters_mut()
-    }
-
-    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, f64>) -> dahl::Result<Forward<'s, f64>> {
-        self.0.forward(step, input)
-    }
-
-    fn backward<'s>(
-        &mut self,
-        step: &'s Arena,
-        pass: Backward<'_, f64>,
-    ) -> dahl::Result<Option<Matrix<'s, f64>>> {
-        let by_input = self.0.backward(step, pass)?;
-        self.parameters_mut()[1].gradient.write()?.fill(0.0);
-        Ok(by_input)
+impl Forgetful<'_> {
+    fn forward<'s>(&self, step: &'s Step<'_>, x: &Matrix<'_, f64>) -> dahl::Result<Matrix<'s, f64>> {
+        let bias = self.0.bias.as_ref().expect("it has one");
+        let constant = ops::copy_init(step.detached(), &bias.value)?;
+        // A factor of zero keeps the dependence on the bias, so that no error says that it is unused.
+        let nothing = ops::scale_init(step, &bias.value, 0.0)?;
+        let bias = ops::add_init(step, &constant, &nothing)?;
+        let weight = self.0.weight.value.reshaped([self.0.outputs(), self.0.inputs()])?;
+        let product = ops::matmul_transposed_init(step, x, &*weight, ops::Transposed::RIGHT)?;
+        ops::bias_init(step, &product, &bias, 1)
     }
 }
 
 #[test]
-fn a_layer_that_forgets_a_parameter_is_found_in_a_network() {
+fn a_layer_that_severs_a_gradient_is_found() {
     let rt = runtime();
     let arena = rt.arena();
-    let model = Sequential::new(&arena, [2, 8, 8], 5).flatten().unwrap();
-    let model = model.layer(Forgetful(Dense::new(&arena, 128, 5, Philox::new(1)).unwrap()));
-    let model = model.relu().unwrap().dense(4).unwrap();
-    let failure = network(&arena, &RefCell::new(model)).check().expect_err("it is wrong");
-    assert_eq!((failure.check(), failure.input()), (Check::Directions, Some("1.bias")), "{failure}");
+    let mut init = Init::new(&arena, 1);
+    let input = init.uniform(&[3, 8], 1.0).unwrap();
+    let module = Forgetful(Linear::new(&mut init, 8, 5).unwrap());
+    let module = RefCell::new(WithInput { input, module });
+    let forward = of(|step, layer: &Forgetful<'_>, x| layer.forward(step, x));
+    let failure = gradient(&rt, "forgetful", &module, [3, 8], &forward).check().expect_err("it is wrong");
+    assert_eq!((failure.check(), failure.input()), (Check::Directions, Some("bias")), "{failure}");
+}
+
+#[test]
+fn a_parameter_that_the_loss_does_not_use_is_named() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let mut init = Init::new(&arena, 1);
+    let mut model: Vec<_> = (0..2).map(|_| Linear::<f64>::new(&mut init, 2, 1).unwrap()).collect();
+    let x = rt.from_vec([4, 2], vec![0.5; 8]).unwrap();
+    let learn = |model: &mut Vec<Linear<'_, f64>>| {
+        model.learn(&rt, |step, model| ops::sum_init(step, &model[0].forward(step, &x)?))
+    };
+    let error = learn(&mut model).unwrap_err().to_string();
+    assert!(error.contains("`1.weight`") && error.contains(file!()), "{error}");
+    assert_eq!(model.freeze("1."), 2);
+    learn(&mut model).unwrap();
+    assert_eq!(model[0].weight.gradient.to_vec().unwrap(), [2.0, 2.0]);
+    assert_eq!(model[1].weight.gradient.to_vec().unwrap(), [0.0, 0.0]);
+    assert_eq!(model.unfreeze("1.weight"), 1);
 }

@@ -13,13 +13,21 @@ mod program {
     use dahl_nn::dataset::*;
     use dahl_nn::layer::*;
     use dahl_nn::loss::*;
-    use dahl_nn::model::*;
+    use dahl_nn::module::*;
     use dahl_nn::optimizer::*;
     use dahl_nn::prelude::*;
+    use dahl_nn::sequential::*;
     use dahl_nn::training::*;
 
-    type Layers<'m> =
-        (Conv2d<'m, f32>, Dense<'m, f32>, Flatten, MaxPool2d, AvgPool2d, Relu, Parameter<'m, f32>);
+    type Layers<'m> = (
+        Conv2d<'m, f32>,
+        Linear<'m, f32>,
+        Embedding<'m, f32>,
+        Dropout,
+        MaxPool2d,
+        AvgPool2d,
+        Parameter<'m, f32>,
+    );
     type Training<'t, 'm> = Trainer<'t, 'm, f32, CrossEntropy, Sgd<f32>>;
     type Data<'m> = (FashionMnist, Synthetic, Images, Sequential<'m, f32>, History, Epoch, Evaluation);
     type Arguments = (Conv2dGeometry, Pool2dGeometry, Conv2dPoolGeometry, Transposed, Philox, Axis);
@@ -32,7 +40,7 @@ mod program {
 
     fn functions(arena: &Arena, x: &Matrix<'_, f32>, labels: &Vector<'_, u32>) -> dahl::Result<()> {
         let _loss: CrossEntropy = CrossEntropy;
-        let _relu = Relu::new(&[1]);
+        let _relu: Relu = Relu::default();
         let mut total = arena.zeros([])?;
         cross_entropy(&relu_init(arena, x)?, labels, &mut total, 1.0)?;
         let mut out = arena.zeros(x.shape())?;

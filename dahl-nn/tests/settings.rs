@@ -1,8 +1,6 @@
 //! An invalid setting is an error that names it and the line of the call.
 
-use dahl::ops::Philox;
 use dahl::prelude::*;
-use dahl_nn::layer::{AvgPool2d, Conv2d, Conv2dOptions, Dense, MaxPool2d, Parameter};
 use dahl_nn::prelude::*;
 
 /// Requires that the error has the words and the line.
@@ -42,9 +40,9 @@ fn of_an_optimizer() {
     fit(&arena, Sgd::new(0.0)).unwrap();
     // Without a trainer, the update reports it.
     let (mut sgd, line) = (Sgd::<f32>::new(f64::NAN), line!());
-    let mut parameter = Parameter::uniform(&arena, "weight", &[3], 1.0, Philox::new(1)).unwrap();
+    let mut parameter = Init::new(&arena, 1).uniform(&[3], 1.0).unwrap();
     let before = parameter.value.to_vec().unwrap();
-    assert_names(sgd.update(0, &mut parameter), line, &["learning_rate = NaN"]);
+    assert_names(sgd.step(&mut parameter), line, &["learning_rate = NaN"]);
     assert_eq!(parameter.value.to_vec().unwrap(), before);
 }
 
@@ -72,7 +70,7 @@ fn of_a_trainer() {
 fn of_a_layer() {
     let rt = Runtime::builder().cpu_workers(1).build().unwrap();
     let arena = rt.arena();
-    let numbers = Philox::new(1);
+    let mut init = Init::new(&arena, 1);
     let model = || Sequential::<f32>::new(&arena, [1, 6, 6], 1);
     assert_names(model().flatten().unwrap().dense(0), line!(), &["layer 1 (dense)", "outputs = 0"]);
     assert_names(model().conv2d(0, 3), line!(), &["layer 0 (conv2d)", "filters = 0"]);
@@ -83,12 +81,13 @@ fn of_a_layer() {
     assert_names(model().avg_pool2d(7), line!(), &["layer 0 (avg_pool2d)", "7", "[1, 6, 6]"]);
     let still = Conv2dOptions { stride: [1, 0], ..Conv2dOptions::square(2) };
     assert_names(model().conv2d_with(2, still), line!(), &["layer 0 (conv2d)", "stride = [1, 0]"]);
-    assert_names(Conv2d::<f32>::new(&arena, [1, 6, 6], 2, still, numbers), line!(), &["Conv2d: stride"]);
-    assert_names(Dense::<f32>::new(&arena, 0, 2, numbers), line!(), &["Dense: inputs = 0"]);
-    assert_names(MaxPool2d::new([1, 6, 6], 0), line!(), &["MaxPool2d: size = 0"]);
-    assert_names(AvgPool2d::new([1, 6, 6], 0), line!(), &["AvgPool2d: size = 0"]);
+    assert_names(Conv2d::<f32>::new(&mut init, 1, 2, still), line!(), &["Conv2d: stride"]);
+    assert_names(Linear::<f32>::new(&mut init, 0, 2), line!(), &["Linear: inputs = 0"]);
+    assert_names(Embedding::<f32>::new(&mut init, 0, 2), line!(), &["Embedding: count = 0"]);
+    assert_names(MaxPool2d::new(0), line!(), &["MaxPool2d: size = 0"]);
+    assert_names(AvgPool2d::new(0), line!(), &["AvgPool2d: size = 0"]);
     for bound in [f64::NAN, -1.0, f64::INFINITY] {
-        let made = Parameter::<f32>::uniform(&arena, "weight", &[2], bound, numbers);
+        let made = init.uniform::<f32>(&[2], bound);
         assert_names(made, line!() - 1, &["bound", &format!("= {bound}:")]);
     }
     // Sizes that are no numbers, or that no memory holds.
@@ -101,6 +100,16 @@ fn of_a_layer() {
     // A constructor that cannot fail keeps the error for the first call that can.
     let (empty, line) = (Sequential::<f32>::new(&arena, [1, 0, 6], 1), line!());
     assert_names(empty.relu(), line, &["input = [1, 0, 6]"]);
+}
+
+#[test]
+fn of_dropout() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let input = rt.from_vec([2], vec![1.0_f32, 2.0]).unwrap();
+    for probability in [f64::NAN, -0.1, 1.0, 2.0] {
+        let (dropout, line) = (Dropout::new(probability), line!());
+        assert_names(dropout.forward(&Step::evaluating(&rt), &input).map(drop), line, &["probability"]);
+    }
 }
 
 #[test]

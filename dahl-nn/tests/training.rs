@@ -53,8 +53,9 @@ fn more_batches_than_may_be_on_their_way_keep_their_order() {
     for index in [0, 255, 256, 64 * 256 + 1, data.len() - 1] {
         let mut features = vec![0.0; 3];
         data.copy_sample::<f64>(index, &mut features);
-        let trace = model.forward(&arena, &arena.from_vec([1, 3], features).unwrap()).unwrap();
-        let scores = trace.output().unwrap().to_vec().unwrap();
+        let step = Step::evaluating(&rt);
+        let output = model.forward(&step, &arena.from_vec([1, 3], features).unwrap()).unwrap();
+        let scores = output.to_vec().unwrap();
         let best = (0..5).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
         assert_eq!(classes[index], best as u32, "sample {index}");
     }
@@ -154,7 +155,8 @@ fn parameters_start_within_pytorchs_bounds() {
     let model = Sequential::<f64>::new(&arena, [3, 9, 8], 1).conv2d(40, 3).unwrap().flatten().unwrap();
     let model = model.dense(7).unwrap();
     let fan_ins = [27.0, 27.0, 1680.0, 1680.0_f64];
-    for ((name, parameter), fan_in) in model.parameters().zip(fan_ins) {
+    for (parameter, fan_in) in model.parameters().zip(fan_ins) {
+        let name = parameter.name();
         let (bound, values) = (1.0 / fan_in.sqrt(), parameter.value.to_vec().unwrap());
         assert!(values.iter().all(|value| value.abs() <= bound), "{name}");
         assert!(values.iter().any(|value| value.abs() > bound / 2.0), "{name}");
@@ -192,13 +194,13 @@ fn parameters_go_to_a_file_and_back() {
     let path = folder.path().join("model.safetensors");
     let (one, mut two) = (model::<bf16>(&arena, 1), model::<bf16>(&arena, 2));
     let values = |model: &Sequential<'_, bf16>| -> Vec<_> {
-        model.parameters().map(|(name, parameter)| (name, parameter.value.to_vec().unwrap())).collect()
+        model.parameters().map(|named| (named.name().to_owned(), named.value.to_vec().unwrap())).collect()
     };
     assert_ne!(values(&one), values(&two));
     one.save(&path).unwrap();
     two.load(&path).unwrap();
     assert_eq!(values(&one), values(&two));
-    let names: Vec<String> = one.parameters().map(|(name, _)| name).collect();
+    let names: Vec<String> = one.parameters().map(|named| named.name().to_owned()).collect();
     assert_eq!(names, ["0.weight", "0.bias", "4.weight", "4.bias"]);
 }
 
@@ -209,7 +211,7 @@ fn files_that_do_not_fit_are_refused_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut own = model::<f32>(&arena, 1);
-    let before: Vec<_> = own.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect();
+    let before: Vec<_> = own.parameters().map(|parameter| parameter.value.to_vec().unwrap()).collect();
     let other_shape = Sequential::<f32>::new(&arena, [2, 9, 8], 1).conv2d(3, 3).unwrap().relu().unwrap();
     let other_shape = other_shape.max_pool2d(2).unwrap().flatten().unwrap().dense(5).unwrap();
     other_shape.save(path("shape")).unwrap();
@@ -240,8 +242,7 @@ fn files_that_do_not_fit_are_refused_whole() {
     ] {
         let text = own.load(path(name)).unwrap_err().to_string();
         assert!(parts.iter().all(|part| text.contains(part)), "{name}: {text}");
-        let after: Vec<_> =
-            own.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect();
+        let after: Vec<_> = own.parameters().map(|parameter| parameter.value.to_vec().unwrap()).collect();
         assert_eq!(before, after, "{name}");
     }
 }
@@ -252,7 +253,7 @@ fn an_optimizer_that_is_lent_keeps_what_it_remembers() {
     let arena = rt.arena();
     let data = Synthetic::new(&[2, 9, 8], 4, 40, 1);
     let parameters = |model: &Sequential<'_, f64>| -> Vec<Vec<f64>> {
-        model.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect()
+        model.parameters().map(|parameter| parameter.value.to_vec().unwrap()).collect()
     };
     let (mut at_once, mut twice) = (model::<f64>(&arena, 1), model::<f64>(&arena, 1));
     let optimizer = || Sgd::new(0.1).momentum(0.9);

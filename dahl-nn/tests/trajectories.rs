@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dahl::prelude::*;
 use dahl_nn::layer::Conv2dOptions;
+use dahl_nn::module::Name;
 use dahl_nn::prelude::*;
 use safetensors::SafeTensors;
 
@@ -16,15 +17,18 @@ fn reference(file: &str) -> PathBuf {
 fn start_from<T: Real>(model: &mut Sequential<'_, T>, file: &str) {
     let bytes = std::fs::read(reference(file)).expect("the reference is part of the repository");
     let file = SafeTensors::deserialize(&bytes).expect("a safetensors file");
-    let names: Vec<String> = model.parameters().map(|(name, _)| name).collect();
-    assert_eq!(names.len(), file.len());
-    for (name, parameter) in names.iter().zip(model.parameters_mut()) {
-        let tensor = file.tensor(name).expect("PyTorch's names");
+    let mut count = 0;
+    let start = |name: &Name<'_>, parameter: &mut Parameter<'_, T>| {
+        let tensor = file.tensor(&name.to_string()).expect("PyTorch's names");
         assert_eq!(tensor.shape(), parameter.shape);
         let values = tensor.data().chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()));
-        let mut guard = parameter.value.write().unwrap();
+        let mut guard = parameter.value.write()?;
         guard.iter_mut().zip(values).for_each(|(element, value)| *element = T::from_f64(value));
-    }
+        count += 1;
+        Ok(())
+    };
+    model.for_each_parameter(start).unwrap();
+    assert_eq!(count, file.len());
 }
 
 /// Losses and counts of the run `name`, epoch by epoch.

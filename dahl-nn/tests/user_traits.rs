@@ -1,44 +1,26 @@
 //! A layer, a loss, an optimizer and a data set of a user's, made with public names alone.
 
 use dahl::ops;
-use dahl::ops::Philox;
 use dahl::prelude::*;
-use dahl_nn::layer::{Backward, Forward, Parameter};
+use dahl_nn::module::Name;
 use dahl_nn::prelude::*;
 
-/// `out = beta + x * exp(gamma)`, element by element.
-#[codelet(R, R, R, W)]
-fn stretch<T: Real>(x: T, gamma: T, beta: T) -> T {
-    beta + x * gamma.exp()
-}
-
 /// Scales and shifts every feature by the same two learned numbers.
+#[derive(Module)]
 struct StretchLayer<'m, T: Real> {
+    gamma: Parameter<'m, T>,
+    beta: Parameter<'m, T>,
     shape: Vec<usize>,
-    /// `gamma` and `beta`.
-    parameters: [Parameter<'m, T>; 2],
 }
 
 impl<'m, T: Real> StretchLayer<'m, T> {
-    fn new(arena: &'m Arena, shape: &[usize]) -> dahl::Result<Self> {
-        let gamma = Parameter::uniform(arena, "gamma", &[1], 0.1, Philox::new(1))?;
-        let beta = Parameter::uniform(arena, "beta", &[1], 0.1, Philox::new(2))?;
-        Ok(Self { shape: shape.to_vec(), parameters: [gamma, beta] })
-    }
-
-    /// A parameter for every feature of every sample.
-    fn spread<'s>(
-        step: &'s Arena,
-        parameter: &Parameter<'m, T>,
-        shape: [usize; 2],
-    ) -> dahl::Result<Matrix<'s, T>> {
-        let mut spread = step.zeros(shape)?;
-        ops::add_self(&mut spread, &*parameter.value.reshaped([1, 1])?)?;
-        Ok(spread)
+    fn new(init: &mut Init<'m>, shape: &[usize]) -> dahl::Result<Self> {
+        let (gamma, beta) = (init.uniform(&[1], 0.1)?, init.uniform(&[1], 0.1)?);
+        Ok(Self { gamma, beta, shape: shape.to_vec() })
     }
 }
 
-impl<'m, T: Real> Layer<'m, T> for StretchLayer<'m, T> {
+impl<T: Real> Layer<T> for StretchLayer<'_, T> {
     fn name(&self) -> &'static str {
         "stretch"
     }
@@ -47,34 +29,11 @@ impl<'m, T: Real> Layer<'m, T> for StretchLayer<'m, T> {
         &self.shape
     }
 
-    fn parameters(&self) -> &[Parameter<'m, T>] {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
-        &mut self.parameters
-    }
-
-    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
-        let [gamma, beta] = &self.parameters;
-        let gamma = Self::spread(step, gamma, input.shape())?;
-        let beta = Self::spread(step, beta, input.shape())?;
-        stretch_init(step, input, &gamma, &beta).map(Forward::new)
-    }
-
-    fn backward<'s>(
-        &mut self,
-        step: &'s Arena,
-        pass: Backward<'_, T>,
-    ) -> dahl::Result<Option<Matrix<'s, T>>> {
-        let [gamma, beta] = &mut self.parameters;
-        let spread = Self::spread(step, gamma, pass.input.shape())?;
-        let factor = ops::exp_init(step, &spread)?;
-        let by_input = ops::mul_init(step, pass.gradient, &factor)?;
-        let by_gamma = ops::mul_init(step, &by_input, pass.input)?;
-        ops::sum(&by_gamma, &mut *gamma.gradient.reshaped_mut([])?)?;
-        ops::sum(pass.gradient, &mut *beta.gradient.reshaped_mut([])?)?;
-        Ok(Some(by_input))
+    fn forward<'s>(&self, step: &'s Step<'_>, input: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
+        let gamma = self.gamma.value.reshaped([1, 1])?;
+        let factor = ops::exp_init(step, &*gamma)?;
+        let stretched = ops::mul_init(step, input, &factor)?;
+        ops::add_init(step, &stretched, &*self.beta.value.reshaped([1, 1])?)
     }
 }
 
@@ -82,42 +41,17 @@ impl<'m, T: Real> Layer<'m, T> for StretchLayer<'m, T> {
 #[derive(Clone, Copy)]
 struct SquaredError;
 
-impl SquaredError {
-    fn error<'s, T: Real>(
-        step: &'s Arena,
-        output: &Matrix<'_, T>,
-        labels: &Vector<'_, u32>,
-    ) -> dahl::Result<Matrix<'s, T>> {
-        let target = ops::one_hot_init::<_, T>(step, labels, output.shape()[1])?;
-        ops::sub_init(step, output, &target)
-    }
-}
-
 impl<T: Real> Loss<T> for SquaredError {
-    fn add_to(
+    fn of<'s>(
         &self,
-        step: &Arena,
-        total: &mut Scalar<'_, T>,
+        step: &'s Step<'_>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
         factor: f64,
-    ) -> dahl::Result<()> {
-        let error = Self::error(step, output, labels)?;
-        let mut squares = ops::mul_init(step, &error, &error)?;
-        ops::scale_self(&mut squares, T::from_f64(factor / 2.0))?;
-        ops::sum(&squares, total)
-    }
-
-    fn gradient<'s>(
-        &self,
-        step: &'s Arena,
-        output: &Matrix<'_, T>,
-        labels: &Vector<'_, u32>,
-        factor: f64,
-    ) -> dahl::Result<Matrix<'s, T>> {
-        let mut error = Self::error(step, output, labels)?;
-        ops::scale_self(&mut error, T::from_f64(factor))?;
-        Ok(error)
+    ) -> dahl::Result<Scalar<'s, T>> {
+        let target = ops::one_hot_init::<_, T>(step, labels, output.shape()[1])?;
+        let squares = ops::square_init(step, &ops::sub_init(step, output, &target)?)?;
+        ops::scale_init(step, &ops::sum_init(step, &squares)?, T::from_f64(factor / 2.0))
     }
 }
 
@@ -133,7 +67,7 @@ fn step_by_sign<T: Real>(value: &mut [T], gradient: &[T], size: f64) {
 struct SignDescent(f64);
 
 impl<T: Real> Optimizer<T> for SignDescent {
-    fn update(&mut self, _: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
+    fn update(&mut self, _: usize, _: &Name<'_>, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
         step_by_sign(&mut parameter.value, &parameter.gradient, self.0)
     }
 }
@@ -171,14 +105,15 @@ impl Dataset for Triangles {
 fn a_model_of_the_users_parts_learns() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
-    let model = Sequential::<f64>::new(&arena, [2], 1).layer(StretchLayer::new(&arena, &[2])?);
+    let stretch = StretchLayer::new(&mut Init::new(&arena, 2), &[2])?;
+    let model = Sequential::<f64>::new(&arena, [2], 1).layer(stretch);
     let mut model = model.dense(8)?.relu()?.dense(2)?;
     assert!(model.to_string().contains("stretch"));
-    let names: Vec<String> = model.parameters().map(|(name, _)| name).collect();
+    let names: Vec<String> = model.parameters().map(|named| named.name().to_owned()).collect();
     assert_eq!(names[..3], ["0.gamma", "0.beta", "1.weight"]);
-    let before = model.parameters().next().unwrap().1.value.to_vec()?;
+    let before = model.parameters().next().unwrap().value.to_vec()?;
     Trainer::new(&mut model, SquaredError, SignDescent(0.002)).batch_size(20).epochs(30).fit(&Triangles)?;
-    assert_ne!(model.parameters().next().unwrap().1.value.to_vec()?, before);
+    assert_ne!(model.parameters().next().unwrap().value.to_vec()?, before);
     let evaluation = model.evaluate(SquaredError, &Triangles)?;
     assert!(evaluation.accuracy > 0.95, "{evaluation:?}");
     Ok(())

@@ -16,6 +16,7 @@ pub(crate) mod comparison;
 pub(crate) mod conv2d;
 pub(crate) mod conv2d_relu;
 pub(crate) mod cross_entropy;
+pub(crate) mod dropout;
 pub(crate) mod error_function;
 pub(crate) mod hard_activation;
 pub(crate) mod hyperbolic;

@@ -9,9 +9,8 @@
 use std::collections::BTreeMap;
 
 use dahl::Speed;
-use dahl::ops::Philox;
 use dahl::prelude::*;
-use dahl_nn::layer::{AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Layer, MaxPool2d, Relu};
+use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
@@ -45,24 +44,38 @@ const LAYERS: [(&str, &[usize]); 7] = [
     ("dense 512->512", &[512]),
 ];
 
-/// A layer by its place in [`LAYERS`].
-fn layer<'m>(arena: &'m Arena, index: usize, seed: u64) -> dahl::Result<Box<dyn Layer<'m, f32> + 'm>> {
+/// A layer by its place in [`LAYERS`], as a model.
+fn layer<'m>(arena: &'m Arena, index: usize, seed: u64) -> dahl::Result<Sequential<'m, f32>> {
     let (name, input) = LAYERS[index];
-    let convolution = |filters| {
-        let [channels, rows, cols] = [input[0], input[1], input[2]];
-        let options = Conv2dOptions::square(3);
-        let layer = Conv2d::new(arena, [channels, rows, cols], filters, options, Philox::new(seed))?;
-        dahl::Result::Ok(Box::new(layer))
-    };
-    Ok(match name {
-        "conv 1->8, 3x3" => convolution(8)?,
-        "conv 8->16, 3x3" => convolution(16)?,
-        "relu" => Box::new(Relu::new(input)),
-        "max-pool 2" => Box::new(MaxPool2d::new([input[0], input[1], input[2]], 2)?),
-        "avg-pool 2" => Box::new(AvgPool2d::new([input[0], input[1], input[2]], 2)?),
-        "dense 1352->10" => Box::new(Dense::new(arena, input[0], 10, Philox::new(seed))?),
-        _ => Box::new(Dense::new(arena, input[0], 512, Philox::new(seed))?),
-    })
+    let images = || Sequential::new(arena, [input[0], input[1], input[2]], seed);
+    match name {
+        "conv 1->8, 3x3" => images().conv2d(8, 3),
+        "conv 8->16, 3x3" => images().conv2d(16, 3),
+        "relu" => images().relu(),
+        "max-pool 2" => images().max_pool2d(2),
+        "avg-pool 2" => images().avg_pool2d(2),
+        "dense 1352->10" => Sequential::new(arena, [input[0]], seed).dense(10),
+        _ => Sequential::new(arena, [input[0]], seed).dense(512),
+    }
+}
+
+/// Computes the gradients by the input and by the parameters, of a loss whose gradient by the output is zero: its tasks take
+/// as long as any.
+fn backward(
+    step: &Step<'_>,
+    layer: &Sequential<'_, f32>,
+    input: &Matrix<f32>,
+    output: &Matrix<f32>,
+) -> dahl::Result<()> {
+    let Some(tape) = step.tape() else { return Ok(()) };
+    let gradient = step.detached().zeros(output.shape())?;
+    let parameters: Vec<_> = layer.parameters().collect();
+    match &parameters[..] {
+        [weight, bias] => {
+            tape.gradients_from(output, &gradient, (input, &weight.value, &bias.value)).map(drop)
+        }
+        _ => tape.gradients_from(output, &gradient, input).map(drop),
+    }
 }
 
 /// The times of a layer, in microseconds.
@@ -82,14 +95,13 @@ fn measure(index: usize, batch: usize, worker: usize, seed: u64) -> Result<(f64,
     let builder = unchecked().cpu_workers(1).virtual_machine(machine);
     let rt = builder.custom_scheduler(Pinned::to(worker)).build()?;
     let arena = rt.arena();
-    let mut layer = layer(&arena, index, seed)?;
+    let layer = layer(&arena, index, seed)?;
     let input: Matrix<f32> = arena.zeros([batch, LAYERS[index].1.iter().product()])?;
     rt.wait()?;
     let before = tasks_of(&rt);
-    let forward = layer.forward(&arena, &input)?;
-    let gradient: Matrix<f32> = arena.zeros(forward.output.shape())?;
-    let pass = Backward { input: &input, forward: &forward, gradient: &gradient, needs_input_gradient: true };
-    drop(layer.backward(&arena, pass)?);
+    let step = Step::learning(&rt);
+    let output = layer.forward(&step, &input)?;
+    backward(&step, &layer, &input, &output)?;
     rt.wait()?;
     let (mut us, mut tasks) = (0.0, 0);
     for history in rt.performance_models() {
@@ -107,7 +119,7 @@ fn measure(index: usize, batch: usize, worker: usize, seed: u64) -> Result<(f64,
         let way = rt.transfer_times().into_iter().find(|time| time.from == 0).expect("there is a link");
         way.latency_us + bytes as f64 / way.gbytes_per_s / 1e3
     };
-    let transfers = 2.0 * (transfer_us(bytes(input.shape())) + transfer_us(bytes(forward.output.shape())));
+    let transfers = 2.0 * (transfer_us(bytes(input.shape())) + transfer_us(bytes(output.shape())));
     Ok((us, tasks, transfers))
 }
 

@@ -129,7 +129,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the seed of the scheduler `random`.
+    /// Sets the seed of the scheduler `random`, and of [`Runtime::next_seed`](crate::Runtime::next_seed).
     pub fn rand_seed(mut self, seed: u64) -> Self {
         self.rand_seed = Some(seed);
         self

@@ -39,6 +39,7 @@ pub(crate) struct Config {
     /// The processor of each worker that is bound to one.
     pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
+    pub(crate) rand_seed: u64,
     pub(crate) scheduler: Box<dyn Scheduler>,
     /// For a scheduler that follows a plan.
     pub(crate) divergences: Option<Arc<PlanDivergences>>,
@@ -144,6 +145,7 @@ impl RuntimeBuilder {
         Ok(Config {
             processors,
             cores,
+            rand_seed,
             scheduler,
             divergences,
             recording,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::seeds::Seeds;
 use crate::arena::Arena;
 use crate::array::{Array, block_for, require_len};
 use crate::autotune::KernelChoices;
@@ -50,6 +51,7 @@ pub struct Runtime {
     threads: Threads,
     /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
+    seeds: Seeds,
 }
 
 impl RuntimeBuilder {
@@ -80,7 +82,7 @@ impl Runtime {
 
     #[track_caller]
     pub(crate) fn start(mut config: Config) -> Result<Self> {
-        let output = config.statistics.take();
+        let (output, seeds) = (config.statistics.take(), Seeds::new(config.rand_seed));
         let location = Location::caller();
         let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
         require_memory(config.processors.len(), config.tasks_in_flight).map_err(no_thread)?;
@@ -91,7 +93,7 @@ impl Runtime {
         let threads =
             if executor.is_simulated() { Ok(Threads::none()) } else { Threads::start(executor.shared()) };
         let threads = threads.map_err(no_thread)?;
-        Ok(Self { executor, threads, output })
+        Ok(Self { executor, threads, output, seeds })
     }
 
     /// The executor, in the type that arrays store.
@@ -109,6 +111,22 @@ impl Runtime {
     #[track_caller]
     pub fn tape(&self) -> Tape<'static> {
         Tape::new(self.engine())
+    }
+
+    /// A seed for random numbers: the next one of a sequence that [`rand_seed`](RuntimeBuilder::rand_seed) determines.
+    pub fn next_seed(&self) -> u64 {
+        self.seeds.next()
+    }
+
+    /// How many seeds have been drawn. A program that saves the number, and [sets](Self::set_seeds_drawn) it when it goes
+    /// on, draws the same seeds as one that was not interrupted.
+    pub fn seeds_drawn(&self) -> u64 {
+        self.seeds.drawn()
+    }
+
+    /// Sets how many seeds have been drawn.
+    pub fn set_seeds_drawn(&self, drawn: u64) {
+        self.seeds.set_drawn(drawn);
     }
 
     /// A new arena that reserves `bytes` bytes now, in one piece, and never more.

@@ -2,5 +2,6 @@
 
 mod account;
 mod handle;
+mod seeds;
 
 pub use handle::Runtime;

@@ -20,8 +20,11 @@ mod wanted;
 
 pub use composite::Composite;
 pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
+pub use pass::Pass;
 pub use repeat::Repeat;
 pub use rule::{By, RuleCall, RuleScope};
+pub use scope::sealed::Sealed as SealedScope;
 pub use scope::{Differentiable, Scope};
 pub use tape::Tape;
+pub use wanted::sealed::Sealed as SealedWanted;
 pub use wanted::{Accumulated, Wanted};

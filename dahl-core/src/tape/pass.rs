@@ -122,7 +122,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Asks for the gradient by an array, if it is of this runtime.
-    pub(super) fn want_array<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
+    pub fn want_array<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
         if !self.arena.is_of(&**array.state().engine()) {
             self.is_foreign = true;
             return;
@@ -135,7 +135,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Requires that an array is of this runtime.
-    pub(super) fn want_runtime<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
+    pub fn want_runtime<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
         self.is_foreign |= !self.arena.is_of(&**array.state().engine());
     }
 
@@ -348,7 +348,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Whether a gradient by this array was found.
-    pub(super) fn require_found<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Result<()> {
+    pub fn require_found<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Result<()> {
         if self.memory.borrow().found.contains_key(&wanted.id()) {
             return Ok(());
         }
@@ -356,7 +356,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Adds the gradient by a wanted array to `sum`, as a contribution to a reduction.
-    pub(super) fn accumulate<T: Element, const N: usize>(
+    pub fn accumulate<T: Element, const N: usize>(
         &self,
         wanted: &Array<'_, T, N>,
         sum: &mut Array<'_, T, N>,

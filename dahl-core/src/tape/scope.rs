@@ -10,7 +10,8 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::submission::Task;
 
-mod sealed {
+pub(super) mod sealed {
+    /// Implemented by the scopes of dahl, `dahl_nn::Step` among them.
     pub trait Sealed {}
     impl Sealed for crate::arena::Arena {}
     impl Sealed for super::Tape<'_> {}

@@ -48,10 +48,16 @@ pub struct Tape<'o> {
 /// The number of the next tape.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-impl Tape<'_> {
+impl Tape<'static> {
     #[track_caller]
     pub(crate) fn new(engine: Arc<dyn Engine>) -> Self {
         Self::of(Arena::new(engine), None)
+    }
+
+    /// A tape of the same runtime as an arena.
+    #[track_caller]
+    pub fn beside(arena: &Arena) -> Self {
+        Self::of(arena.sibling(), None)
     }
 }
 
@@ -103,8 +109,19 @@ impl<'o> Tape<'o> {
     /// # }
     /// ```
     pub fn reset(&mut self) {
-        self.record.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.forget();
         self.arena.reset();
+    }
+
+    /// Forgets all tasks, and keeps the memory of what was made here. It is cheaper than a reset, which is due some time later.
+    pub fn forget(&mut self) {
+        self.record.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// [Resets](Self::reset) the tape with two watermarks, as [`Arena::reset_beyond`].
+    pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
+        self.forget();
+        self.arena.reset_beyond(most_bytes, left_bytes);
     }
 
     /// The gradients of `loss` by `wanted`, one array or a tuple of them: arrays of the same types. Only what they need is

@@ -5,7 +5,8 @@ use crate::array::Array;
 use crate::element::Real;
 use crate::error::Result;
 
-mod sealed {
+pub(super) mod sealed {
+    /// Implemented by what gradients can be asked for by, `dahl_nn`'s models among it.
     pub trait Sealed {}
 }
 

@@ -4,62 +4,40 @@ mod cross_entropy;
 
 use dahl::prelude::*;
 
+use crate::step::Step;
+
 pub use cross_entropy::CrossEntropy;
 
-/// A loss: how wrong a network's output is.
+/// A loss of a classifier: how wrong the output of a network is, given the classes of the samples.
 ///
-/// The methods receive a part of a batch at a time. `factor` is the weight of each sample, one over the number of
-/// samples of the whole batch, so that the parts add up to the mean.
+/// The method receives a part of a batch at a time. `factor` is the weight of each sample, one over the number of samples
+/// of the whole batch, so that the parts add up to the mean.
 pub trait Loss<T: Real>: Send + Sync {
-    /// Adds the loss of the samples, each times `factor`, to `total`. Temporary arrays live in `step`.
+    /// The sum of the losses of the samples, each times `factor`. Its gradient is that of the operations.
     ///
     /// # Shapes
-    /// `output: [batch, classes]`, `labels: [batch]`, `total: []`.
+    /// `output: [batch, classes]`, `labels: [batch]`.
     ///
     /// # Errors
     /// Those of the operations that it submits.
-    fn add_to(
+    fn of<'s>(
         &self,
-        step: &Arena,
-        total: &mut Scalar<'_, T>,
+        step: &'s Step<'_>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
         factor: f64,
-    ) -> dahl::Result<()>;
-
-    /// The gradient of the loss, each sample's times `factor`, by `output`.
-    ///
-    /// # Errors
-    /// Those of the operations that it submits.
-    fn gradient<'s>(
-        &self,
-        step: &'s Arena,
-        output: &Matrix<'_, T>,
-        labels: &Vector<'_, u32>,
-        factor: f64,
-    ) -> dahl::Result<Matrix<'s, T>>;
+    ) -> dahl::Result<Scalar<'s, T>>;
 }
 
 /// A borrowed loss.
 impl<T: Real, L: Loss<T> + ?Sized> Loss<T> for &L {
-    fn add_to(
+    fn of<'s>(
         &self,
-        step: &Arena,
-        total: &mut Scalar<'_, T>,
+        step: &'s Step<'_>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
         factor: f64,
-    ) -> dahl::Result<()> {
-        (**self).add_to(step, total, output, labels, factor)
-    }
-
-    fn gradient<'s>(
-        &self,
-        step: &'s Arena,
-        output: &Matrix<'_, T>,
-        labels: &Vector<'_, u32>,
-        factor: f64,
-    ) -> dahl::Result<Matrix<'s, T>> {
-        (**self).gradient(step, output, labels, factor)
+    ) -> dahl::Result<Scalar<'s, T>> {
+        (**self).of(step, output, labels, factor)
     }
 }

@@ -4,7 +4,7 @@ mod sgd;
 
 use dahl::prelude::*;
 
-use crate::layer::Parameter;
+use crate::module::{Module, Name, Parameter};
 
 pub use sgd::Sgd;
 
@@ -18,12 +18,32 @@ pub trait Optimizer<T: Real>: Send {
         Ok(())
     }
 
-    /// Updates parameter number `index` of the model from its gradient. Called for each parameter, in order, after
-    /// each batch.
+    /// Updates every parameter of a model that is not frozen from its gradient.
+    ///
+    /// # Errors
+    /// The first invalid setting, and those of the operations.
+    fn step(&mut self, model: &mut impl Module<T>) -> dahl::Result<()>
+    where
+        Self: Sized,
+    {
+        self.check_settings()?;
+        self.begin();
+        let mut index = 0;
+        model.for_each_parameter(|name, parameter| {
+            index += 1;
+            if parameter.frozen { Ok(()) } else { self.update(index - 1, name, parameter) }
+        })
+    }
+
+    /// A step begins: [`update`](Self::update) will be called for each parameter.
+    fn begin(&mut self) {}
+
+    /// Updates parameter number `index` of the model, which has this name, from its gradient.
     ///
     /// # Errors
     /// Those of the operations that it submits.
-    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()>;
+    fn update(&mut self, index: usize, name: &Name<'_>, parameter: &mut Parameter<'_, T>)
+    -> dahl::Result<()>;
 }
 
 /// An optimizer that keeps its state for further trainers: `Trainer::new(&mut model, CrossEntropy, &mut sgd)`.
@@ -32,7 +52,16 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
         (**self).check_settings()
     }
 
-    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
-        (**self).update(index, parameter)
+    fn begin(&mut self) {
+        (**self).begin();
+    }
+
+    fn update(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &mut Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        (**self).update(index, name, parameter)
     }
 }

@@ -3,7 +3,7 @@
 use dahl::prelude::*;
 
 use super::Optimizer;
-use crate::layer::Parameter;
+use crate::module::{Name, Parameter};
 use crate::setting::Settings;
 
 /// Stochastic gradient descent with momentum and weight decay, by PyTorch's formula:
@@ -58,7 +58,7 @@ impl<T: Real> Optimizer<T> for Sgd<T> {
         Ok(self.settings.check()?)
     }
 
-    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
+    fn update(&mut self, index: usize, _: &Name<'_>, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
         self.settings.check()?;
         let Self { learning_rate, momentum, weight_decay, velocities, .. } = self;
         let Parameter { value, gradient, .. } = parameter;

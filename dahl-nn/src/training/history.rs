@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::model::Evaluation;
+use crate::sequential::Evaluation;
 
 /// The results of one epoch.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,9 +11,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::history::{Epoch, History};
 use crate::dataset::{DataLoader, Dataset};
 use crate::loss::Loss;
-use crate::model::{Evaluation, MetricAccumulator, MetricAccumulators, MetricSum, Sequential};
+use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
+use crate::module::Module;
 use crate::optimizer::Optimizer;
+use crate::sequential::{Evaluation, Sequential};
 use crate::setting::Settings;
+use crate::step::Step;
 
 /// Elements of the widest layer's output per task, by default: enough to make the cost of a task negligible, few enough
 /// for a large batch to keep several workers busy. A model with more parameters than that uses their number, since each
@@ -134,10 +137,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self.settings.check()?;
         self.optimizer.check_settings()?;
         self.model.require_fit("fit", data)?;
-        let (mut step, totals) = (self.model.arena().sibling(), self.model.arena().sibling());
+        let mut step = Step::under(Tape::beside(self.model.arena()));
+        let totals = self.model.arena().sibling();
         let mut accumulators = MetricAccumulators::new(&totals, self.model.batches_ahead(self.batch_size));
         let micro_batch_size = self.micro_batch_size.unwrap_or_else(|| self.default_micro_batch_size());
-        self.share_leaves(micro_batch_size);
+        self.share_leaves(micro_batch_size)?;
         let mut indices: Vec<usize> = (0..data.len()).collect();
         let mut history = History::default();
         for epoch in 1..=self.epochs {
@@ -162,12 +166,13 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
 
     /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
     /// in parallel. With many micro-batches that is not needed: they are at different gradients at a time.
-    fn share_leaves(&mut self, micro_batch_size: usize) {
+    fn share_leaves(&mut self, micro_batch_size: usize) -> dahl::Result<()> {
         let are_few = self.batch_size.div_ceil(micro_batch_size) < LEAF_LEN.get();
-        for parameter in self.model.parameters_mut() {
+        self.model.for_each_parameter(|_, parameter| {
             let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
             parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
-        }
+            Ok(())
+        })
     }
 
     fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
@@ -180,7 +185,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     fn epoch<D: Dataset>(
         &mut self,
         epoch: usize,
-        step: &mut Arena,
+        step: &mut Step<'_>,
         accumulators: &mut MetricAccumulators<'_, T>,
         data: &D,
         indices: &[usize],
@@ -212,38 +217,33 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// micro-batch at a time.
     fn batch<D: Dataset>(
         &mut self,
-        step: &mut Arena,
+        step: &mut Step<'_>,
         data: &D,
         indices: &[usize],
         micro_batch_size: usize,
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
-        for parameter in self.model.parameters_mut() {
-            parameter.gradient.invalidate()?;
-        }
+        self.model.zero_gradients()?;
         let factor = 1.0 / indices.len() as f64;
         for micro_batch in indices.chunks(micro_batch_size) {
             self.micro_batch(step, data, micro_batch, factor, metrics)?;
-            if step.used_bytes() >= RELEASED_BYTES {
+            if step.detached().used_bytes() >= RELEASED_BYTES {
                 self.release(step);
             }
         }
-        if step.used_bytes() > 0 {
+        if step.detached().used_bytes() > 0 {
             self.release(step);
         }
-        for (index, parameter) in self.model.parameters_mut().enumerate() {
-            self.optimizer.update(index, parameter)?;
-        }
-        Ok(())
+        self.optimizer.step(self.model)
     }
 
     /// Releases the arrays of the last micro-batches, and waits if too many bytes are in flight. With small
     /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
     /// parking and waking this thread takes longer than such a micro-batch.
-    fn release(&mut self, step: &mut Arena) {
+    fn release(&mut self, step: &mut Step<'_>) {
         // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
-        self.micro_batch_bytes = self.micro_batch_bytes.max(step.used_bytes());
-        let of_workers = step.worker_infos().len() * self.micro_batch_bytes;
+        self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
+        let of_workers = step.detached().worker_infos().len() * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
         step.reset_beyond(most, if are_small { most / 2 } else { most });
@@ -252,19 +252,21 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// Submits the forward and backward pass of one micro-batch, whose samples have the weight `factor`.
     fn micro_batch<D: Dataset>(
         &mut self,
-        step: &Arena,
+        step: &mut Step<'_>,
         data: &D,
         indices: &[usize],
         factor: f64,
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
-        let (input, labels) = self.data_loader.load(step, data, indices)?;
-        let activations = self.model.forward(step, &input)?;
-        let output = activations.output().unwrap_or(&input);
-        self.loss.add_to(step, &mut metrics.loss, output, &labels, factor)?;
-        ops::count_correct(output, &labels, &mut metrics.correct)?;
-        let gradient = self.loss.gradient(step, output, &labels, factor)?;
-        self.model.backward(step, &input, &activations, gradient)
+        let (input, labels) = self.data_loader.load(step.detached(), data, indices)?;
+        let output = self.model.forward(step, &input)?;
+        let loss = self.loss.of(step, &output, &labels, factor)?;
+        metrics.add(&loss)?;
+        ops::count_correct(&output, &labels, &mut metrics.correct)?;
+        step.accumulate(&loss, self.model)?;
+        drop((input, labels, output, loss));
+        step.forget();
+        Ok(())
     }
 }
 

@@ -46,8 +46,8 @@ fn train<T: Real>(runtime: RuntimeBuilder, descent: Descent) -> Outcome {
     let trainer =
         Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(16).micro_batch_size(7).epochs(3);
     let history = trainer.fit(&data).unwrap();
-    let values = |parameter: &dahl_nn::layer::Parameter<'_, T>| parameter.value.to_vec().unwrap();
-    let parameters = model.parameters().flat_map(|(_, parameter)| values(parameter)).map(T::to_f64).collect();
+    let values = |parameter: &Parameter<'_, T>| parameter.value.to_vec().unwrap();
+    let parameters = model.parameters().flat_map(|parameter| values(&parameter)).map(T::to_f64).collect();
     Outcome {
         losses: history.epochs.iter().map(|epoch| epoch.loss).collect(),
         correct: history.epochs.iter().map(|epoch| epoch.correct).collect(),

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
+use dahl::ops;
 use dahl::prelude::*;
 
 /// Loss and correct predictions of one batch. Tasks add to them; reading them waits for the batch.
@@ -14,6 +15,13 @@ pub(crate) struct MetricAccumulator<'a, T: Real> {
     /// The number of samples whose label is predicted.
     pub(crate) correct: Scalar<'a, u32>,
     samples: usize,
+}
+
+impl<T: Real> MetricAccumulator<'_, T> {
+    /// Adds the loss of a part of the batch.
+    pub(crate) fn add(&mut self, loss: &Scalar<'_, T>) -> dahl::Result<()> {
+        ops::sum(&*loss.reshaped([1])?, &mut self.loss)
+    }
 }
 
 /// The metric accumulators of batches in flight, and the sum of the completed ones.

@@ -2,24 +2,23 @@
 
 use std::fmt;
 
-use dahl::ops::Philox;
+use dahl::ops;
 use dahl::prelude::*;
 
+use super::features::{Dense, Flatten, Rectifier};
+use super::images::{Convolution, Pooling};
+use super::layer::{Layer, image};
 use crate::error::{Error, Result};
-use crate::layer::{
-    AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu,
-    image,
-};
+use crate::layer::Conv2dOptions;
+use crate::module::{Init, Module, Visit, VisitMut};
 use crate::setting::{Settings, listed};
+use crate::step::Step;
 
 /// Bytes of activations that may be in flight.
 const BYTES_AHEAD: usize = 64 << 20;
 
 /// Batches that may be in flight, however small.
 const BATCHES_AHEAD: usize = 64;
-
-/// Layers whose activations are kept without an allocation.
-const LAYERS: usize = 12;
 
 /// A sequence of layers. Each is constructed for the output shape of the layer before it.
 ///
@@ -42,53 +41,11 @@ const LAYERS: usize = 12;
 pub struct Sequential<'m, T: Real> {
     arena: &'m Arena,
     input: Vec<usize>,
-    seed: u64,
+    init: Init<'m>,
     settings: Settings,
-    layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
+    layers: Vec<Box<dyn Layer<T> + 'm>>,
     /// For each layer, whether an earlier layer has fused it.
     fused: Vec<bool>,
-}
-
-/// The activations of a forward pass, kept for the backward pass: the results of each layer that ran.
-pub struct Activations<'s, T: Real> {
-    first: [Option<Forward<'s, T>>; LAYERS],
-    more: Vec<Option<Forward<'s, T>>>,
-}
-
-impl<'s, T: Real> Activations<'s, T> {
-    fn new(layers: usize) -> Self {
-        let mut more = Vec::new();
-        more.resize_with(layers.saturating_sub(LAYERS), || None);
-        Self { first: [const { None }; LAYERS], more }
-    }
-
-    /// The results of layer `index`.
-    fn of_layer(&self, index: usize) -> Option<&Forward<'s, T>> {
-        let more = index.checked_sub(LAYERS);
-        more.map_or_else(|| &self.first[index], |index| &self.more[index]).as_ref()
-    }
-
-    fn of_layer_mut(&mut self, index: usize) -> &mut Option<Forward<'s, T>> {
-        match index.checked_sub(LAYERS) {
-            None => &mut self.first[index],
-            Some(index) => &mut self.more[index],
-        }
-    }
-
-    /// The output of the last layer before layer `index` that ran.
-    fn before(&self, index: usize) -> Option<&Matrix<'s, T>> {
-        (0..index).rev().find_map(|index| self.of_layer(index)).map(|forward| &forward.output)
-    }
-
-    /// The output of the last layer that ran; none if no layer did.
-    pub fn output(&self) -> Option<&Matrix<'_, T>> {
-        self.before(LAYERS + self.more.len())
-    }
-
-    /// The input of layer `index`, where `input` is that of the model.
-    fn input_of<'a>(&'a self, index: usize, input: &'a Matrix<'_, T>) -> &'a Matrix<'a, T> {
-        self.before(index).map_or(input, |output| output)
-    }
 }
 
 impl<'m, T: Real> Sequential<'m, T> {
@@ -100,7 +57,8 @@ impl<'m, T: Real> Sequential<'m, T> {
         let len = input.iter().try_fold(1_usize, |len, &extent| len.checked_mul(extent));
         let expected = "extents from 1, and elements that can be counted";
         settings.require(len.is_some_and(|len| len > 0), "Sequential: input", listed(&input), expected);
-        Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), fused: Vec::new() }
+        let init = Init::new(arena, seed);
+        Self { arena, input: input.to_vec(), init, settings, layers: Vec::new(), fused: Vec::new() }
     }
 
     /// Adds a convolution with `filters` square filters of `size` by `size`, with stride 1, without padding.
@@ -118,9 +76,9 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// # Errors
     /// As [`conv2d`](Self::conv2d).
     #[track_caller]
-    pub fn conv2d_with(self, filters: usize, options: Conv2dOptions) -> dahl::Result<Self> {
+    pub fn conv2d_with(mut self, filters: usize, options: Conv2dOptions) -> dahl::Result<Self> {
         let input = self.image_shape("conv2d")?;
-        let layer = Conv2d::new(self.arena, input, filters, options, self.numbers());
+        let layer = Convolution::new(&mut self.init, input, filters, options);
         let layer = layer.map_err(|error| self.at_layer("conv2d", error))?;
         Ok(self.layer(layer))
     }
@@ -132,7 +90,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     #[track_caller]
     pub fn relu(self) -> dahl::Result<Self> {
         self.settings.check()?;
-        let layer = Relu::new(self.output_shape());
+        let layer = Rectifier::new(self.output_shape());
         Ok(self.layer(layer))
     }
 
@@ -143,7 +101,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     #[track_caller]
     pub fn max_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("max_pool2d")?;
-        let layer = MaxPool2d::new(input, size).map_err(|error| self.at_layer("max_pool2d", error))?;
+        let layer = Pooling::max(input, size).map_err(|error| self.at_layer("max_pool2d", error))?;
         Ok(self.layer(layer))
     }
 
@@ -154,7 +112,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     #[track_caller]
     pub fn avg_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("avg_pool2d")?;
-        let layer = AvgPool2d::new(input, size).map_err(|error| self.at_layer("avg_pool2d", error))?;
+        let layer = Pooling::mean(input, size).map_err(|error| self.at_layer("avg_pool2d", error))?;
         Ok(self.layer(layer))
     }
 
@@ -174,7 +132,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// # Errors
     /// If samples are not rows of features here, or memory cannot be allocated.
     #[track_caller]
-    pub fn dense(self, outputs: usize) -> dahl::Result<Self> {
+    pub fn dense(mut self, outputs: usize) -> dahl::Result<Self> {
         self.settings.check()?;
         let &[inputs] = self.output_shape() else {
             let fact = format!(
@@ -183,13 +141,13 @@ impl<'m, T: Real> Sequential<'m, T> {
             );
             return Err(self.mismatch("dense", fact).into());
         };
-        let layer = Dense::new(self.arena, inputs, outputs, self.numbers());
+        let layer = Dense::new(&mut self.init, inputs, outputs);
         let layer = layer.map_err(|error| self.at_layer("dense", error))?;
         Ok(self.layer(layer))
     }
 
     /// Adds a layer of the user's.
-    pub fn layer(mut self, layer: impl Layer<'m, T> + 'm) -> Self {
+    pub fn layer(mut self, layer: impl Layer<T> + 'm) -> Self {
         let before = self.fused.iter().rposition(|fused| !fused);
         let fused = match (layer.epilogue(), before) {
             (Some(epilogue), Some(before)) => self.layers[before].fuse(epilogue),
@@ -209,11 +167,6 @@ impl<'m, T: Real> Sequential<'m, T> {
             );
             self.mismatch(layer, fact)
         })
-    }
-
-    /// The random numbers for the next layer's parameters.
-    fn numbers(&self) -> Philox {
-        Philox::new(self.seed).skip(self.parameter_count() as u64)
     }
 
     /// The error, with the layer's index if it is about a setting.
@@ -261,24 +214,6 @@ impl<'m, T: Real> Sequential<'m, T> {
         self.arena
     }
 
-    /// The number of learned elements.
-    pub fn parameter_count(&self) -> usize {
-        self.parameters().map(|(_, parameter)| parameter.len()).sum()
-    }
-
-    /// The parameters with their names, `0.weight` and so on.
-    pub fn parameters(&self) -> impl Iterator<Item = (String, &Parameter<'m, T>)> {
-        self.layers.iter().enumerate().flat_map(|(index, layer)| {
-            let named = move |parameter: &'_ _| -> String { name_of(index, parameter) };
-            layer.parameters().iter().map(move |parameter| (named(parameter), parameter))
-        })
-    }
-
-    /// The parameters, in order, mutably.
-    pub fn parameters_mut(&mut self) -> impl Iterator<Item = &mut Parameter<'m, T>> {
-        self.layers.iter_mut().flat_map(|layer| layer.parameters_mut())
-    }
-
     /// Maps a batch through the model.
     ///
     /// # Shapes
@@ -286,51 +221,33 @@ impl<'m, T: Real> Sequential<'m, T> {
     ///
     /// # Errors
     /// Those of the layers.
-    pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Activations<'s, T>> {
-        let mut activations = Activations::new(self.layers.len());
-        for (index, layer) in self.layers.iter().enumerate() {
-            if !layer.is_identity() && !self.fused[index] {
-                *activations.of_layer_mut(index) =
-                    Some(layer.forward(step, activations.input_of(index, input))?);
-            }
+    pub fn forward<'s>(&self, step: &'s Step<'_>, input: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
+        let mut latest: Option<Matrix<'s, T>> = None;
+        for (layer, _) in
+            self.layers.iter().zip(&self.fused).filter(|(layer, fused)| !**fused && !layer.is_identity())
+        {
+            latest = Some(match &latest {
+                Some(latest) => layer.forward(step, latest)?,
+                None => layer.forward(step, input)?,
+            });
         }
-        Ok(activations)
-    }
-
-    /// Adds the gradients by the parameters to those of the parameters, from the gradient by the output.
-    ///
-    /// # Errors
-    /// Those of the layers.
-    pub fn backward(
-        &mut self,
-        step: &Arena,
-        input: &Matrix<'_, T>,
-        activations: &Activations<'_, T>,
-        gradient: Matrix<'_, T>,
-    ) -> dahl::Result<()> {
-        let Some(first) = self.layers.iter().position(|layer| !layer.parameters().is_empty()) else {
-            return Ok(());
-        };
-        let mut latest = gradient;
-        for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
-            let Some(forward) = activations.of_layer(index) else { continue };
-            let pass = Backward {
-                input: activations.input_of(index, input),
-                forward,
-                gradient: &latest,
-                needs_input_gradient: index > first,
-            };
-            match layer.backward(step, pass)? {
-                Some(by_input) => latest = by_input,
-                None => break,
-            }
-        }
-        Ok(())
+        latest.map_or_else(|| ops::copy_init(step, input), Ok)
     }
 }
 
-fn name_of<T: Real>(index: usize, parameter: &Parameter<'_, T>) -> String {
-    format!("{index}.{}", parameter.name)
+/// Parameters are named as those of PyTorch's `nn.Sequential` of the same layers: `0.weight`, `0.bias`, `4.weight`, ..
+impl<T: Real> Module<T> for Sequential<'_, T> {
+    fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a, T>) {
+        for (index, layer) in self.layers.iter().enumerate() {
+            visit.field(index, &**layer);
+        }
+    }
+
+    fn visit_mut(&mut self, visit: &mut VisitMut<'_, T>) {
+        for (index, layer) in self.layers.iter_mut().enumerate() {
+            visit.field(index, &mut **layer);
+        }
+    }
 }
 
 /// One line a layer: number, name, output shape, number of parameters.
@@ -345,7 +262,7 @@ impl<T: Real> fmt::Display for Sequential<'_, T> {
         )?;
         for (index, layer) in self.layers.iter().enumerate() {
             let title = format!("{index:>2} {} {}", layer.name(), layer.detail());
-            let count: usize = layer.parameters().iter().map(|parameter| parameter.len()).sum();
+            let count = layer.parameter_count();
             writeln!(f, "{title:<36} {:<16} {count:>12}", format!("{:?}", layer.output_shape()))?;
         }
         write!(f, "{:<36} {:<16} {:>12}", "total", "", self.parameter_count())

@@ -6,10 +6,11 @@ use dahl::ops;
 use dahl::prelude::*;
 
 use super::Sequential;
-use super::metric_accumulator::MetricAccumulators;
 use crate::dataset::{DataLoader, Dataset};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::metric_accumulator::MetricAccumulators;
+use crate::step::Step;
 
 /// Samples of a batch.
 const BATCH: usize = 256;
@@ -32,18 +33,18 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// If the data set does not fit the model, or a task fails.
     pub fn evaluate(&self, loss: impl Loss<T>, data: &impl Dataset) -> dahl::Result<Evaluation> {
         self.require_fit("evaluate", data)?;
-        let mut step = self.arena().sibling();
-        let mut data_loader = DataLoader::new(&step);
+        let mut step = Step::in_arena(self.arena().sibling());
+        let mut data_loader = DataLoader::new(step.detached());
         let totals = self.arena().sibling();
         let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead(BATCH));
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let (input, labels) = data_loader.load(&step, data, indices)?;
-            let activations = self.forward(&step, &input)?;
-            let output = activations.output().unwrap_or(&input);
+            let (input, labels) = data_loader.load(step.detached(), data, indices)?;
+            let output = self.forward(&step, &input)?;
             let mut metrics = accumulators.next(indices.len())?;
-            loss.add_to(&step, &mut metrics.loss, output, &labels, 1.0 / indices.len() as f64)?;
-            ops::count_correct(output, &labels, &mut metrics.correct)?;
+            let batch_loss = loss.of(&step, &output, &labels, 1.0 / indices.len() as f64)?;
+            metrics.add(&batch_loss)?;
+            ops::count_correct(&output, &labels, &mut metrics.correct)?;
             accumulators.push(metrics)?;
             step.reset();
         }
@@ -57,18 +58,17 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// If the data set does not fit the model, or a task fails.
     pub fn predict(&self, data: &impl Dataset) -> dahl::Result<Vec<u32>> {
         self.require_fit("predict", data)?;
-        let mut step = self.arena().sibling();
-        let mut data_loader = DataLoader::new(&step);
+        let mut step = Step::in_arena(self.arena().sibling());
+        let mut data_loader = DataLoader::new(step.detached());
         let outcomes = self.arena().sibling();
         let ahead = self.batches_ahead(BATCH);
         let mut predicted: VecDeque<Matrix<u32>> = VecDeque::new();
         let mut classes = Vec::with_capacity(data.len());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let input = data_loader.load_features(&step, data, indices)?;
-            let activations = self.forward(&step, &input)?;
-            let output = activations.output().unwrap_or(&input);
-            predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);
+            let input = data_loader.load_features(step.detached(), data, indices)?;
+            let output = self.forward(&step, &input)?;
+            predicted.push_back(ops::arg_max_init(&outcomes, &output, 1)?);
             step.reset();
             if predicted.len() > ahead {
                 classes.extend(

@@ -1,0 +1,242 @@
+//! [`MultiHeadAttention`]: every token looks at the others, and the cache of keys and values for text that grows.
+
+use dahl::ops::{self, AttentionGeometry, Heads, RotaryPositions, Transposed};
+use dahl::prelude::*;
+
+use super::Linear;
+use crate::module::{Init, Initializer, Module, Parameter};
+use crate::setting::{self, Settings};
+use crate::step::Step;
+
+/// `softmax(query x transposed(key) / sqrt(head width)) x value` for each head, between two linear maps (Vaswani et al. 2017,
+/// *Attention Is All You Need*, section 3.2). The scores are never stored: memory is linear in the tokens (Dao et al. 2022,
+/// *FlashAttention*).
+///
+/// Names are those of PyTorch's `nn.MultiheadAttention`.
+///
+/// # Shapes
+/// `[batch, tokens, width]` to the same; `in_proj_weight: [width + 2 * key width, width]`, where the key width is that of
+/// [`key_heads`](Self::key_heads) heads, as wide as `width` usually.
+#[derive(Debug, Module)]
+#[module(crate = crate)]
+pub struct MultiHeadAttention<'m, T: Real> {
+    /// The weights of queries, keys and values, in this order.
+    pub in_proj_weight: Parameter<'m, T>,
+    /// The biases of queries, keys and values.
+    pub in_proj_bias: Parameter<'m, T>,
+    /// The map of the joined heads.
+    pub out_proj: Linear<'m, T>,
+    #[module(skip)]
+    heads: Heads,
+    width: usize,
+    causal: bool,
+    /// The base of rotary positions, if any.
+    rotary: Option<f64>,
+    #[module(skip)]
+    settings: Settings,
+}
+
+impl<'m, T: Real> MultiHeadAttention<'m, T> {
+    /// Attention of `heads` heads over tokens of `width` features: Xavier's uniform weights and biases of 0 for the first map,
+    /// as in PyTorch, and no mask.
+    ///
+    /// # Errors
+    /// If there are no heads, the width is no multiple of them, or memory cannot be allocated.
+    #[track_caller]
+    pub fn new(init: &mut Init<'m>, width: usize, heads: usize) -> dahl::Result<Self> {
+        Self::with_key_heads(init, width, heads, heads)
+    }
+
+    /// As [`new`](Self::new), with `key_heads` heads of keys and values, each of which several heads of queries share
+    /// (Ainslie et al. 2023, *GQA*).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if the heads are no multiple of the key heads.
+    #[track_caller]
+    pub fn with_key_heads(
+        init: &mut Init<'m>,
+        width: usize,
+        heads: usize,
+        key_heads: usize,
+    ) -> dahl::Result<Self> {
+        let name = "MultiHeadAttention: heads";
+        setting::require(heads > 0, name, heads, "a number from 1")?;
+        let value = format!("{heads} for a width of {width}");
+        setting::require(width > 0 && width.is_multiple_of(heads), name, value, "a divisor of the width")?;
+        let shares = key_heads > 0 && heads.is_multiple_of(key_heads);
+        let value = format!("{key_heads} for {heads} heads");
+        setting::require(shares, "MultiHeadAttention: key_heads", value, "a divisor of the heads")?;
+        let features = width + 2 * (width / heads * key_heads);
+        let in_proj_weight = init.parameter(&[features, width], Initializer::XavierUniform { gain: 1.0 })?;
+        let in_proj_bias = init.parameter(&[features], Initializer::Constant(0.0))?;
+        let mut out_proj = Linear::new(init, width, width)?;
+        if let Some(bias) = &mut out_proj.bias {
+            init.fill(bias, Initializer::Constant(0.0))?;
+        }
+        let heads = Heads::new(heads).shared_keys(key_heads);
+        let settings = Settings::default();
+        Ok(Self { in_proj_weight, in_proj_bias, out_proj, heads, width, causal: false, rotary: None, settings })
+    }
+
+    /// Hides later tokens from each token.
+    pub fn causal(mut self) -> Self {
+        self.causal = true;
+        self
+    }
+
+    /// Turns queries and keys by angles that their positions determine, with this base, usually 10,000 (Su et al. 2021,
+    /// *RoFormer*). An invalid base is an error of [`forward`](Self::forward).
+    #[track_caller]
+    pub fn rotary(mut self, base: f64) -> Self {
+        let is_base = base.is_finite() && base > 0.0;
+        self.settings.require(is_base, "MultiHeadAttention: rotary", base, "a finite base above 0");
+        self.rotary = Some(base);
+        self
+    }
+
+    /// The heads of the queries.
+    pub fn heads(&self) -> usize {
+        self.heads.queries
+    }
+
+    /// The heads of the keys and values.
+    pub fn key_heads(&self) -> usize {
+        self.heads.keys
+    }
+
+    /// The attention of the tokens of each sequence to those of the same sequence.
+    ///
+    /// # Errors
+    /// If the tokens have another width, and those of the operations.
+    #[track_caller]
+    pub fn forward<'s>(&self, step: &'s Step<'_>, x: &Array<'_, T, 3>) -> dahl::Result<Array<'s, T, 3>> {
+        let (query, key, value) = self.project(step, x, 0)?;
+        self.attend(step, &query, &key, &value)
+    }
+
+    /// As [`forward`](Self::forward), for tokens that continue those of the cache: they also see these, and are added.
+    /// Without gradients.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward), if the batch is not the cache's, or there are more tokens than it holds.
+    #[track_caller]
+    pub fn forward_cached<'s>(
+        &self,
+        step: &'s Step<'_>,
+        x: &Array<'_, T, 3>,
+        cache: &mut KeyValueCache<T>,
+    ) -> dahl::Result<Array<'s, T, 3>> {
+        let (query, key, value) = self.project(step, x, cache.len)?;
+        cache.push(&key, &value)?;
+        let (arena, len) = (step.detached(), cache.len);
+        let key = ops::slice_init(arena, &cache.keys, 2, 0, len)?;
+        let value = ops::slice_init(arena, &cache.values, 2, 0, len)?;
+        self.attend(step, &query, &key, &value)
+    }
+
+    /// The queries, keys and values of tokens whose first has the position `first`.
+    #[track_caller]
+    fn project<'s>(
+        &self,
+        step: &'s Step<'_>,
+        x: &Array<'_, T, 3>,
+        first: usize,
+    ) -> dahl::Result<(Array<'s, T, 4>, Array<'s, T, 4>, Array<'s, T, 4>)> {
+        self.settings.check()?;
+        let [batch, tokens, width] = x.shape();
+        if width != self.width {
+            let fact = format!("tokens have {width} features, but the layer is for {}", self.width);
+            return Err(dahl::Error::invalid_shape("MultiHeadAttention", fact));
+        }
+        let features = self.in_proj_bias.len();
+        let weight = self.in_proj_weight.value.reshaped([features, width])?;
+        let rows = x.reshaped([batch * tokens, width])?;
+        let product = ops::matmul_transposed_init(step, &*rows, &*weight, Transposed::RIGHT)?;
+        let projected = ops::bias_init(step, &product, &self.in_proj_bias.value, 1)?;
+        let projected = projected.reshape([batch, tokens, features])?;
+        let (query, key, value) = ops::split_heads_init(step, &projected, self.heads)?;
+        let Some(base) = self.rotary else { return Ok((query, key, value)) };
+        let positions = RotaryPositions::new().base(base).offset(first);
+        let query = ops::rotary_init(step, &query, positions)?;
+        let key = ops::rotary_init(step, &key, positions)?;
+        Ok((query, key, value))
+    }
+
+    #[track_caller]
+    fn attend<'s>(
+        &self,
+        step: &'s Step<'_>,
+        query: &Array<'_, T, 4>,
+        key: &Array<'_, T, 4>,
+        value: &Array<'_, T, 4>,
+    ) -> dahl::Result<Array<'s, T, 3>> {
+        let geometry = AttentionGeometry::new(1.0 / (query.shape()[3] as f64).sqrt());
+        let geometry = if self.causal { geometry.causal() } else { geometry };
+        let (out, _) = ops::attention_init(step, query, key, value, geometry)?;
+        self.out_proj.forward(step, &ops::merge_heads_init(step, &out)?)
+    }
+}
+
+/// The keys and values of the tokens so far, for text that is written token by token.
+#[derive(Debug)]
+pub struct KeyValueCache<T: Real> {
+    /// `[batch, key heads, capacity, width]`.
+    keys: Array<'static, T, 4>,
+    values: Array<'static, T, 4>,
+    len: usize,
+}
+
+impl<T: Real> KeyValueCache<T> {
+    /// An empty cache for `capacity` tokens of each of `batch` sequences, for one layer.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    #[track_caller]
+    pub fn new(
+        rt: &Runtime,
+        layer: &MultiHeadAttention<'_, T>,
+        batch: usize,
+        capacity: usize,
+    ) -> dahl::Result<Self> {
+        let shape = [batch, layer.heads.keys, capacity, layer.width / layer.heads.queries];
+        Ok(Self { keys: rt.zeros(shape)?, values: rt.zeros(shape)?, len: 0 })
+    }
+
+    /// The tokens of each sequence in it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no tokens.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The most tokens of a sequence.
+    pub fn capacity(&self) -> usize {
+        self.keys.shape()[2]
+    }
+
+    /// Forgets the tokens from number `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    #[track_caller]
+    fn push(&mut self, key: &Array<'_, T, 4>, value: &Array<'_, T, 4>) -> dahl::Result<()> {
+        let (tokens, capacity) = (key.shape()[2], self.capacity());
+        if tokens > capacity - self.len {
+            let fact = format!("{tokens} more tokens after {} are more than its {capacity}", self.len);
+            return Err(dahl::Error::invalid_shape("KeyValueCache", fact));
+        }
+        let lengths = [self.len, tokens, capacity - self.len - tokens];
+        for (array, new) in [(&mut self.keys, key), (&mut self.values, value)] {
+            let mut parts = array.partition_mut_by(Axis(2), &lengths)?;
+            if let Some(part) = parts.iter_mut().nth(1) {
+                ops::copy(new, part)?;
+            }
+        }
+        self.len += tokens;
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! [`Step`]: the scope of a network's operations in one step.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dahl::__nn::{Composite, Gradient, SealedScope};
+use dahl::ops::Philox;
+use dahl::prelude::*;
+use dahl::{Differentiable, Task};
+
+use crate::gradients;
+use crate::module::Module;
+
+/// Where the operations of one step of a network run: under a tape if the step [learns](Self::learning), else in an
+/// arena.
+///
+/// It also says whether this is training, for layers such as dropout, and has the random numbers of the step. Arrays that
+/// are made under a step live until it ends or is [reset](Self::reset).
+///
+/// ```
+/// use dahl::ops::{mul_init, sum_init};
+/// use dahl::prelude::*;
+/// use dahl_nn::prelude::*;
+///
+/// # fn main() -> dahl::Result<()> {
+/// let rt = Runtime::new()?;
+/// let x = rt.from_vec([2], vec![1.0_f32, 3.0])?;
+/// let step = Step::evaluating(&rt);
+/// let squares = mul_init(&step, &x, &x)?;
+/// assert_eq!(sum_init(&step, &squares)?.to_vec()?, [10.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Step<'a> {
+    under: Under<'a>,
+    is_training: bool,
+    seed: u64,
+    /// Random numbers of the step that have been taken.
+    taken: AtomicU64,
+}
+
+/// What the operations of a step run under.
+enum Under<'a> {
+    Arena(Arena),
+    Tape(Tape<'a>),
+}
+
+impl Step<'static> {
+    /// A step of training: its operations are remembered, so that gradients can be computed.
+    #[track_caller]
+    pub fn learning(rt: &Runtime) -> Self {
+        Self { under: Under::Tape(rt.tape()), is_training: true, seed: 0, taken: AtomicU64::new(0) }
+    }
+
+    /// A step of evaluation: nothing is remembered.
+    #[track_caller]
+    pub fn evaluating(rt: &Runtime) -> Self {
+        Self::in_arena(rt.arena())
+    }
+
+    pub(crate) fn in_arena(arena: Arena) -> Self {
+        Self { under: Under::Arena(arena), is_training: false, seed: 0, taken: AtomicU64::new(0) }
+    }
+}
+
+impl<'a> Step<'a> {
+    /// A step of training under a tape of the caller's.
+    pub fn under(tape: Tape<'a>) -> Self {
+        Self { under: Under::Tape(tape), is_training: true, seed: 0, taken: AtomicU64::new(0) }
+    }
+
+    /// Takes the random numbers of this seed. Steps with the same seed draw the same numbers.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.set_seed(seed);
+        self
+    }
+
+    /// Takes the random numbers of this seed from now on.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+        *self.taken.get_mut() = 0;
+    }
+
+    /// Sets whether layers behave as in training (dropout drops, batch normalisation uses the batch).
+    pub fn set_training(&mut self, is_training: bool) {
+        self.is_training = is_training;
+    }
+
+    /// Whether layers behave as in training.
+    pub fn is_training(&self) -> bool {
+        self.is_training
+    }
+
+    /// The next `count` random numbers of the step.
+    pub fn numbers(&self, count: usize) -> Philox {
+        Philox::new(self.seed).skip(self.taken.fetch_add(count as u64, Ordering::Relaxed))
+    }
+
+    /// The tape, if the step learns.
+    pub fn tape(&self) -> Option<&Tape<'a>> {
+        match &self.under {
+            Under::Arena(_) => None,
+            Under::Tape(tape) => Some(tape),
+        }
+    }
+
+    /// An arena with the same lifetime: what is made there is not differentiated, on purpose.
+    pub fn detached(&self) -> &Arena {
+        match &self.under {
+            Under::Arena(arena) => arena,
+            Under::Tape(tape) => tape.detached(),
+        }
+    }
+
+    /// Forgets the tasks, and releases every array that was made here. Waits for nothing.
+    pub fn reset(&mut self) {
+        match &mut self.under {
+            Under::Arena(arena) => arena.reset(),
+            Under::Tape(tape) => tape.reset(),
+        }
+    }
+
+    /// Forgets the tasks, and keeps the memory of the arrays that were made here: cheaper than a reset.
+    pub(crate) fn forget(&mut self) {
+        if let Under::Tape(tape) = &mut self.under {
+            tape.forget();
+        }
+    }
+
+    /// Resets the step, and waits until at most `left_bytes` are in use if more than `most_bytes` are.
+    pub(crate) fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
+        match &mut self.under {
+            Under::Arena(arena) => arena.reset_beyond(most_bytes, left_bytes),
+            Under::Tape(tape) => tape.reset_beyond(most_bytes, left_bytes),
+        }
+    }
+
+    /// Computes the gradients of `loss` by the parameters of `model` that are not frozen, and adds them to the parameters'.
+    /// Waits for nothing. A step that does not learn computes nothing.
+    ///
+    /// # Errors
+    /// If the loss does not depend on a parameter that is not frozen: the error names it. And those of the operations.
+    #[track_caller]
+    pub fn accumulate<T: Real>(&self, loss: &Scalar<'_, T>, model: &mut impl Module<T>) -> dahl::Result<()> {
+        match self.tape() {
+            Some(tape) => gradients::accumulate(tape, loss, model),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SealedScope for Step<'_> {}
+
+impl<C: Differentiable> Scope<C> for Step<'_> {
+    #[inline]
+    fn arena(&self) -> &Arena {
+        self.detached()
+    }
+
+    #[inline]
+    fn submit(&self, task: Task<'_>, gradient: impl FnOnce() -> &'static Gradient) -> dahl::Result<()> {
+        match &self.under {
+            Under::Arena(_) => task.submit(),
+            Under::Tape(tape) => Scope::<C>::submit(tape, task, gradient),
+        }
+    }
+
+    fn remember<'c>(&self, call: impl FnOnce() -> dahl::Result<Composite<'c>>) -> dahl::Result<()> {
+        match &self.under {
+            Under::Arena(_) => Ok(()),
+            Under::Tape(tape) => Scope::<C>::remember(tape, call),
+        }
+    }
+}
+
+impl fmt::Debug for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let learns = self.tape().is_some();
+        f.debug_struct("Step").field("learns", &learns).field("is_training", &self.is_training).finish()
+    }
+}
