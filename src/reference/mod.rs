@@ -20,6 +20,7 @@ pub(crate) mod error_function;
 pub(crate) mod hard_activation;
 pub(crate) mod hyperbolic;
 mod lane;
+pub(crate) mod layer_norm;
 pub(crate) mod matmul;
 pub(crate) mod moved;
 pub(crate) mod norm;

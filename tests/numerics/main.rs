@@ -17,6 +17,7 @@ mod error_function;
 mod exponential;
 mod hard_activation;
 mod hyperbolic;
+mod layer_norm;
 mod matmul;
 mod moved;
 mod norm;
