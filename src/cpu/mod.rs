@@ -1,6 +1,6 @@
 //! Packing and micro-kernels for the CPU: the functions over slices and views that the kernels of the operations call.
 //!
-//! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), convolution, from the
+//! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks ([`attention`]), convolution, from the
 //! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]),
 //! vectorised loops ([`lanes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), rows divided by their deviation ([`normalize`]), counter-based random numbers ([`philox`]), and the temporary memory
@@ -11,6 +11,7 @@
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).
 
+pub(crate) mod attention;
 pub(crate) mod bf16_dot;
 pub(crate) mod compensated;
 pub(crate) mod compute;

@@ -17,6 +17,8 @@
 mod activation;
 mod arg_extreme;
 mod arithmetic;
+mod attention;
+mod attention_backward;
 mod bias;
 mod cast;
 mod comparison;
@@ -61,6 +63,8 @@ mod variance;
 pub use activation::*;
 pub use arg_extreme::*;
 pub use arithmetic::*;
+pub use attention::*;
+pub use attention_backward::*;
 pub use bias::*;
 pub use cast::*;
 pub use comparison::*;
@@ -140,6 +144,8 @@ codelet_types! {
     activation: Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, LeakyRelu, LogSigmoid, LogSigmoidBackward, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
+    attention: Attention;
+    attention_backward: AttentionBackward;
     bias: Bias, BiasBackward;
     cast: Cast;
     concat: Concat, Stack;

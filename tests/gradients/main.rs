@@ -25,6 +25,7 @@ macro_rules! function {
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod bias;
 mod checker;
 mod comparison;

@@ -87,6 +87,7 @@ macro_rules! gradients_of_one {
 mod activation;
 mod arg_extreme;
 mod arithmetic;
+mod attention;
 mod bias;
 mod cast;
 mod comparison;
