@@ -2,8 +2,8 @@
 
 pub use crate::dataset::{Dataset, FashionMnist, Synthetic};
 pub use crate::layer::{
-    AvgPool2d, Conv2d, Conv2dOptions, Dropout, Embedding, KeyValueCache, LayerNorm, Linear, MaxPool2d, MultiHeadAttention,
-    RmsNorm,
+    AvgPool2d, Conv2d, Conv2dOptions, Dropout, Embedding, KeyValueCache, LayerNorm, Linear, MaxPool2d,
+    MultiHeadAttention, RmsNorm,
 };
 pub use crate::loss::{CrossEntropy, Loss};
 pub use crate::module::{Buffer, Init, Initializer, Module, Parameter};

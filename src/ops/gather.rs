@@ -1,4 +1,5 @@
-//! Elements at given indices along an axis: [`gather`], [`index_select`], and their gradients, which scatter.
+//! Elements at given indices along an axis: [`gather`], [`index_select`], and their gradients, which scatter:
+//! [`scatter_add`].
 //!
 //! An index that is not below the extent fails the task, with a message that names it.
 //! [`gather_rows`](super::gather_rows) gathers whole rows, such as the samples of a batch.
@@ -6,20 +7,13 @@
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;
 
+use super::slice::with_extent;
 use crate::cpu::compensated::{add, settle};
 use crate::cpu::scratch::with_scratch;
 
 /// Whether `index` fits `input`: no longer along the other axes.
 fn reaches<const N: usize>(input: [usize; N], index: [usize; N], axis: usize) -> bool {
     axis < N && (0..N).all(|other| other == axis || index[other] <= input[other])
-}
-
-/// `shape` with extent `len` at `axis`.
-fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -> [usize; N] {
-    if let Some(extent) = shape.get_mut(axis) {
-        *extent = len;
-    }
-    shape
 }
 
 /// `index` as an index along an axis of `extent`.
@@ -108,6 +102,40 @@ pub fn gather_backward<T: Real>(
             }
         }
     });
+}
+
+/// `out[i, .., index[i, .., j], .., k] += values[i, .., j, .., k]`: adds each element of `values` at the index along `axis`
+/// that `index` says, as PyTorch's `scatter_add_`. Sums are compensated, however often an index occurs; the tasks of several
+/// calls add up, as a reduction. This is [`gather_backward`], whose gradient by `values` is [`gather`].
+///
+/// ```
+/// use dahl::ops::scatter_add;
+/// use dahl::prelude::*;
+///
+/// # fn main() -> dahl::Result<()> {
+/// let rt = Runtime::new()?;
+/// let values = rt.from_vec([3], vec![1.0_f32, 2.0, 3.0])?;
+/// let index = rt.from_vec([3], vec![1, 0, 1])?;
+/// let mut out = rt.zeros([2])?;
+/// scatter_add(&values, &index, &mut out, 0)?;
+/// assert_eq!(out.to_vec()?, [2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Shapes
+/// `values` and `index` of one shape, which is no longer than `out` along the axes other than `axis`.
+///
+/// # Errors
+/// If the shapes do not agree.
+#[track_caller]
+pub fn scatter_add<T: Real, const N: usize>(
+    values: &Array<'_, T, N>,
+    index: &Array<'_, u32, N>,
+    out: &mut Array<'_, T, N>,
+    axis: usize,
+) -> dahl::Result<()> {
+    gather_backward(values, index, out, axis)
 }
 
 fn gather_backward_gradient<T: Real, const N: usize>(

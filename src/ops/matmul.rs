@@ -50,12 +50,12 @@ impl Transposed {
 }
 
 /// `shape` or its reverse: the shape of a matrix in a product.
-fn oriented([rows, cols]: [usize; 2], is_transposed: bool) -> [usize; 2] {
+pub(super) fn oriented([rows, cols]: [usize; 2], is_transposed: bool) -> [usize; 2] {
     if is_transposed { [cols, rows] } else { [rows, cols] }
 }
 
 /// `matrix`, or its transpose.
-fn orient<T>(matrix: ArrayView2<'_, T>, is_transposed: bool) -> ArrayView2<'_, T> {
+pub(super) fn orient<T>(matrix: ArrayView2<'_, T>, is_transposed: bool) -> ArrayView2<'_, T> {
     if is_transposed { matrix.reversed_axes() } else { matrix }
 }
 

@@ -6,7 +6,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis, Slice as Range};
 use dahl::prelude::*;
 
 /// `shape` with extent `len` at `axis`.
-fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -> [usize; N] {
+pub(super) fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -> [usize; N] {
     if let Some(extent) = shape.get_mut(axis) {
         *extent = len;
     }

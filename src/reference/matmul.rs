@@ -1,6 +1,6 @@
 //! Matrix products, one element after the other.
 
-use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3};
 
 use super::sum::Sum;
 use crate::ops::Transposed;
@@ -25,6 +25,17 @@ pub(crate) fn matmul_add(
     let b = if transposed.right { b.t() } else { b.view() };
     for ((i, j), out) in out.indexed_iter_mut() {
         *out = inner_product(a.row(i), b.column(j), *out);
+    }
+}
+
+pub(crate) fn matmul_batched(
+    a: ArrayView3<'_, f64>,
+    b: ArrayView3<'_, f64>,
+    mut out: ArrayViewMut3<'_, f64>,
+    transposed: Transposed,
+) {
+    for ((a, b), out) in a.outer_iter().zip(b.outer_iter()).zip(out.outer_iter_mut()) {
+        matmul(a, b, out, transposed);
     }
 }
 

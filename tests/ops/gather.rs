@@ -1,6 +1,6 @@
 use dahl::ndarray::{ArrayD, Axis};
 use dahl::ops::{
-    gather, gather_backward, gather_init, index_select, index_select_backward, index_select_init,
+    gather, gather_backward, gather_init, index_select, index_select_backward, index_select_init, scatter_add,
 };
 use dahl::prelude::*;
 
@@ -84,7 +84,18 @@ fn an_index_that_occurs_often<T: Real>() {
     assert_eq!(out.to_vec().unwrap(), [T::ZERO, T::from_f64(37_500.0)]);
 }
 
-for_each_real!(along_each_axis, whole_slices, an_index_that_occurs_often);
+fn scattered<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let (values, index) = (array::<T, 2>(&rt, [3, 17], 1), indices(&rt, [3, 17], 5));
+    let [mut out, mut same] = [0, 1].map(|_| array::<T, 2>(&rt, [4, 5], 2));
+    scatter_add(&values, &index, &mut out, 1).unwrap();
+    gather_backward(&values, &index, &mut same, 1).unwrap();
+    assert_eq!(out.to_vec().unwrap(), same.to_vec().unwrap());
+    let refused = scatter_add(&values, &indices(&rt, [3, 16], 5), &mut out, 1);
+    assert_refused(refused, &["[3, 17]", "[3, 16]"]);
+}
+
+for_each_real!(scattered, along_each_axis, whole_slices, an_index_that_occurs_often);
 
 /// If terms are added one by one in f32, `1e8 + 1 + .. + 1` stays `1e8`.
 #[test]

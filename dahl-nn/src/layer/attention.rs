@@ -75,7 +75,16 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         }
         let heads = Heads::new(heads).shared_keys(key_heads);
         let settings = Settings::default();
-        Ok(Self { in_proj_weight, in_proj_bias, out_proj, heads, width, causal: false, rotary: None, settings })
+        Ok(Self {
+            in_proj_weight,
+            in_proj_bias,
+            out_proj,
+            heads,
+            width,
+            causal: false,
+            rotary: None,
+            settings,
+        })
     }
 
     /// Hides later tokens from each token.

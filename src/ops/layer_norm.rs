@@ -1,0 +1,272 @@
+//! [`layer_norm`]: rows with mean 0 and variance 1, times a weight, plus a bias; and its gradients.
+//!
+//! Ba, Kiros and Hinton 2016, *Layer Normalization*. A row is a line along the last axis. The gradients compute the
+//! statistics of a row from the input again, while the row is in the cache: the operation keeps no arrays for them.
+
+use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
+use dahl::prelude::*;
+use dahl::{Result, RuleScope};
+
+use crate::cpu::normalize::{Centre, add_by_weight, for_each_normalized, normalize_backward};
+use crate::cpu::row_major::{elements, row_major, write};
+use crate::cpu::scratch::with_scratch;
+
+/// Whether it can be added to a variance.
+pub(super) fn is_epsilon(epsilon: f64) -> bool {
+    epsilon.is_finite() && epsilon >= 0.0
+}
+
+/// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, for each row along the last axis, with the biased
+/// variance `mean of (input - mean)^2`, as PyTorch's `layer_norm`.
+///
+/// ```
+/// use dahl::ops::layer_norm_init;
+/// use dahl::prelude::*;
+///
+/// # fn main() -> dahl::Result<()> {
+/// let rt = Runtime::new()?;
+/// let arena = rt.arena();
+/// let input = arena.from_slice([2, 2], &[1.0_f32, 3.0, -2.0, -2.0])?;
+/// let (weight, bias) = (arena.from_slice([2], &[1.0, 2.0])?, arena.from_slice([2], &[0.0, 0.5])?);
+/// assert_eq!(layer_norm_init(&arena, &input, &weight, &bias, 1e-12)?.to_vec()?, [-1.0, 2.5, 0.0, 0.5]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Shapes
+/// `input: [.., extent]`, `weight` and `bias: [extent]`, `out` as `input`.
+#[codelet(
+    R, R, R, W,
+    shape(out = input),
+    check(input.shape().last() == Some(&weight.len())),
+    check(weight.shape() == bias.shape()),
+    check(is_epsilon(epsilon)),
+    flops = 8 * input.len(),
+    cpu_only,
+    gradient = layer_norm_gradient(input, weight),
+    reference = crate::reference::layer_norm::layer_norm,
+    error = sum(n = weight.len() + 16, terms = crate::reference::layer_norm::layer_norm_terms)
+)]
+pub fn layer_norm<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    let (input, weight, bias) = (row_major(&input), row_major(&weight), row_major(&bias));
+    let (input, weight, bias) = (elements(&input), elements(&weight), elements(&bias));
+    let extent = weight.len();
+    write(out, |out| {
+        with_scratch([extent; 2], |[wide_weight, wide_bias]: [&mut [T::Compute]; 2]| {
+            T::widen_slice(weight, wide_weight);
+            T::widen_slice(bias, wide_bias);
+            for_each_normalized(input, extent, epsilon, Centre::Mean, |row, normalized, _| {
+                for ((value, weight), bias) in normalized.iter_mut().zip(&*wide_weight).zip(&*wide_bias) {
+                    *value = *value * *weight + *bias;
+                }
+                T::narrow_slice(normalized, &mut out[row * extent..][..extent]);
+            });
+        });
+    });
+}
+
+fn layer_norm_gradient<T: Real, const N: usize>(rule: LayerNormGradient<'_, T, N>) -> Result<()> {
+    let LayerNormGradient { input, weight, gradient, by_input, by_weight, by_bias, epsilon, scope } = rule;
+    if let Some(by_input) = by_input {
+        *by_input = layer_norm_backward_input_init(scope, input, weight, gradient, epsilon)?;
+    }
+    if let Some(by_weight) = by_weight {
+        *by_weight = layer_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+    }
+    if let Some(by_bias) = by_bias {
+        *by_bias = super::bias_backward_init(scope, gradient, N - 1)?;
+    }
+    Ok(())
+}
+
+/// The gradient of [`layer_norm`] by its input. With `g = gradient * weight`, the normalized row `y` and its factor
+/// `r = 1 / sqrt(variance + epsilon)`: `out = r * (g - mean of g - y * mean of (g * y))`.
+///
+/// # Shapes
+/// `input`, `gradient` and `out` of one shape `[.., extent]`, `weight: [extent]`.
+#[codelet(
+    R, R, R, W,
+    shape(out = input),
+    check(input.shape().last() == Some(&weight.len())),
+    check(gradient.shape() == input.shape()),
+    check(is_epsilon(epsilon)),
+    flops = 14 * input.len(),
+    cpu_only,
+    gradient = layer_norm_backward_input_gradient(input, weight, gradient),
+    reference = crate::reference::layer_norm::layer_norm_backward_input,
+    error = sum(n = weight.len() + 32, terms = crate::reference::layer_norm::layer_norm_backward_input_terms)
+)]
+pub fn layer_norm_backward_input<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
+    let inputs = [elements(&input), elements(&weight), elements(&gradient)];
+    write(out, |out| backward_input(inputs, out, epsilon, Centre::Mean));
+}
+
+/// The gradient by the input of rows that are normalized around `centre`, of input, weight and gradient.
+#[inline(always)]
+pub(super) fn backward_input<T: Real>(
+    [input, weight, gradient]: [&[T]; 3],
+    out: &mut [T],
+    epsilon: f64,
+    centre: Centre,
+) {
+    let extent = weight.len();
+    with_scratch([extent; 2], |[wide_weight, gradients]: [&mut [T::Compute]; 2]| {
+        T::widen_slice(weight, wide_weight);
+        for_each_normalized(input, extent, epsilon, centre, |row, normalized, factor| {
+            T::widen_slice(&gradient[row * extent..][..extent], gradients);
+            for (gradient, weight) in gradients.iter_mut().zip(&*wide_weight) {
+                *gradient *= *weight;
+            }
+            normalize_backward(normalized, factor, gradients, centre);
+            T::narrow_slice(gradients, &mut out[row * extent..][..extent]);
+        });
+    });
+}
+
+fn layer_norm_backward_input_gradient<T: Real, const N: usize>(
+    rule: LayerNormBackwardInputGradient<'_, T, N>,
+) -> Result<()> {
+    let LayerNormBackwardInputGradient { input, weight, gradient, gradient_out, epsilon, scope, .. } = rule;
+    // It is symmetric: `out = r A (gradient * weight)` with a symmetric matrix `A` of each row.
+    let ones = scope.detached().filled(weight.shape(), T::ONE)?;
+    let projected = layer_norm_backward_input_init(scope, input, &ones, gradient_out, epsilon)?;
+    if let Some(by_gradient) = rule.by_gradient {
+        *by_gradient = super::mul_init(scope, &projected, &*weight.reshaped(row_shape(input.shape()))?)?;
+    }
+    if let Some(by_weight) = rule.by_weight {
+        let products = super::mul_init(scope, gradient, &projected)?;
+        *by_weight = super::bias_backward_init(scope, &products, N - 1)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        let zeros = scope.detached().zeros(weight.shape())?;
+        let weighted = super::mul_init(scope, gradient, &*weight.reshaped(row_shape(input.shape()))?)?;
+        let rows = Rows {
+            normalized: &layer_norm_init(scope, input, &ones, &zeros, epsilon)?,
+            squares: &super::variance_axis_init(scope, input, N - 1, 0)?,
+            gradient: &weighted,
+            projected_gradient: &layer_norm_backward_input_init(scope, input, weight, gradient, epsilon)?,
+            direction: gradient_out,
+            projected_direction: &projected,
+        };
+        let mean = |array| super::mean_axis_init(scope, array, N - 1);
+        let of_means = super::mul_init(scope, &mean(gradient_out)?, &mean(&weighted)?)?;
+        *by_input = rows.by_input(scope, epsilon, Some(&of_means))?;
+    }
+    Ok(())
+}
+
+/// `shape` with extents of 1 but the last.
+pub(super) fn row_shape<const N: usize>(mut shape: [usize; N]) -> [usize; N] {
+    shape[..N - 1].fill(1);
+    shape
+}
+
+/// What the second gradient of a normalization by its input is computed from.
+///
+/// With the normalized row `y`, its factor `r`, the gradient `g` (times the weight), a direction `h` and the projection
+/// `P(v) = r (v - mean of v - y mean of (v y))`, the first gradient along `h` is `r n H` with
+/// `H = mean of (h g) - mean of h * mean of g - mean of (h y) * mean of (g y)`. Its gradient by the input is
+/// `-r^2 H y - r (mean of (g y) P(h) + mean of (h y) P(g))`. Around zero there are no means of `v`, `h` and `g`.
+pub(super) struct Rows<'a, 'm, T: Real, const N: usize> {
+    /// `y`.
+    pub(super) normalized: &'a Array<'m, T, N>,
+    /// The mean of the squares without `epsilon`, of which `r` is the reciprocal root.
+    pub(super) squares: &'a Array<'m, T, N>,
+    /// `g`.
+    pub(super) gradient: &'a Array<'m, T, N>,
+    /// `P(g)`.
+    pub(super) projected_gradient: &'a Array<'m, T, N>,
+    /// `h`.
+    pub(super) direction: &'a Array<'m, T, N>,
+    /// `P(h)`.
+    pub(super) projected_direction: &'a Array<'m, T, N>,
+}
+
+impl<T: Real, const N: usize> Rows<'_, '_, T, N> {
+    /// The gradient by the input; `of_means` is the product of the means of `h` and `g`, if the mean was subtracted.
+    pub(super) fn by_input<'r>(
+        &self,
+        scope: &'r RuleScope<'r>,
+        epsilon: f64,
+        of_means: Option<&Array<'_, T, N>>,
+    ) -> Result<Array<'r, T, N>> {
+        use super::{add_init, mul_init, sub_init};
+
+        let mean_of = |a: &Array<'_, T, N>, b: &Array<'_, T, N>| {
+            super::mean_axis_init(scope, &mul_init(scope, a, b)?, N - 1)
+        };
+        let squares = super::add_value_init(scope, self.squares, T::from_f64(epsilon))?;
+        let factor = super::recip_init(scope, &super::sqrt_init(scope, &squares)?)?;
+        let gradient_along = mean_of(self.gradient, self.normalized)?;
+        let direction_along = mean_of(self.direction, self.normalized)?;
+        let mut common = mean_of(self.direction, self.gradient)?;
+        if let Some(of_means) = of_means {
+            common = sub_init(scope, &common, of_means)?;
+        }
+        common = sub_init(scope, &common, &mul_init(scope, &direction_along, &gradient_along)?)?;
+        let along = mul_init(scope, self.normalized, &mul_init(scope, &factor, &common)?)?;
+        let across = add_init(
+            scope,
+            &mul_init(scope, self.projected_direction, &gradient_along)?,
+            &mul_init(scope, self.projected_gradient, &direction_along)?,
+        )?;
+        super::neg_init(scope, &mul_init(scope, &add_init(scope, &along, &across)?, &factor)?)
+    }
+}
+
+/// Adds to `out` the gradient of [`layer_norm`] by its weight: the sum of `gradient` times the normalized input, over rows.
+/// (The gradient by its bias is [`bias_backward`](super::bias_backward) along the last axis.) The gradients of parts add up.
+///
+/// # Shapes
+/// `input` and `gradient` of one shape `[.., extent]`, `out: [extent]`.
+#[codelet(
+    R, R, REDUX,
+    shape(out = [input.shape().last().copied().unwrap_or(0)]),
+    check(!input.shape().is_empty()),
+    check(gradient.shape() == input.shape()),
+    check(is_epsilon(epsilon)),
+    flops = 8 * input.len(),
+    cpu_only,
+    gradient = layer_norm_backward_weight_gradient(input, gradient),
+    reference = crate::reference::layer_norm::layer_norm_backward_weight,
+    error = sum(
+        n = input.len() / out.len().max(1) + out.len() + 16,
+        terms = crate::reference::layer_norm::layer_norm_backward_weight_terms
+    )
+)]
+pub fn layer_norm_backward_weight<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMut1<T::Compute>,
+    epsilon: f64,
+) {
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
+    write(out, |sums| add_by_weight(elements(&input), elements(&gradient), sums, epsilon, Centre::Mean));
+}
+
+fn layer_norm_backward_weight_gradient<T: Real, const N: usize>(
+    rule: LayerNormBackwardWeightGradient<'_, T, N>,
+) -> Result<()> {
+    let LayerNormBackwardWeightGradient { input, gradient, gradient_out, epsilon, scope, .. } = rule;
+    if let Some(by_input) = rule.by_input {
+        *by_input = layer_norm_backward_input_init(scope, input, gradient_out, gradient, epsilon)?;
+    }
+    if let Some(by_gradient) = rule.by_gradient {
+        let zeros = scope.detached().zeros(gradient_out.shape())?;
+        *by_gradient = layer_norm_init(scope, input, gradient_out, &zeros, epsilon)?;
+    }
+    Ok(())
+}

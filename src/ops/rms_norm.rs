@@ -1,0 +1,153 @@
+//! [`rms_norm`]: rows divided by their root mean square, times a weight; and its gradients.
+//!
+//! Zhang and Sennrich 2019, *Root Mean Square Layer Normalization*. As in [`layer_norm`](super::layer_norm()), a row is a line
+//! along the last axis, and the gradients compute its root mean square again.
+
+use dahl::Result;
+use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
+use dahl::prelude::*;
+
+use super::layer_norm::{Rows, backward_input, is_epsilon, row_shape};
+use crate::cpu::normalize::{Centre, add_by_weight, for_each_normalized};
+use crate::cpu::row_major::{elements, row_major, write};
+use crate::cpu::scratch::with_scratch;
+
+/// `out = input / sqrt(mean of input^2 + epsilon) * weight`, for each row along the last axis, as PyTorch's `rms_norm`.
+///
+/// # Shapes
+/// `input: [.., extent]`, `weight: [extent]`, `out` as `input`.
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(input.shape().last() == Some(&weight.len())),
+    check(is_epsilon(epsilon)),
+    flops = 4 * input.len(),
+    cpu_only,
+    gradient = rms_norm_gradient(input, weight),
+    reference = crate::reference::layer_norm::rms_norm,
+    error = sum(n = weight.len() + 16)
+)]
+pub fn rms_norm<T: Real>(input: ArrayViewD<T>, weight: ArrayView1<T>, out: ArrayViewMutD<T>, epsilon: f64) {
+    let (input, weight) = (row_major(&input), row_major(&weight));
+    let (input, weight) = (elements(&input), elements(&weight));
+    let extent = weight.len();
+    write(out, |out| {
+        with_scratch([extent], |[wide_weight]: [&mut [T::Compute]; 1]| {
+            T::widen_slice(weight, wide_weight);
+            for_each_normalized(input, extent, epsilon, Centre::Zero, |row, normalized, _| {
+                for (value, weight) in normalized.iter_mut().zip(&*wide_weight) {
+                    *value *= *weight;
+                }
+                T::narrow_slice(normalized, &mut out[row * extent..][..extent]);
+            });
+        });
+    });
+}
+
+fn rms_norm_gradient<T: Real, const N: usize>(rule: RmsNormGradient<'_, T, N>) -> Result<()> {
+    let RmsNormGradient { input, weight, gradient, by_input, by_weight, epsilon, scope } = rule;
+    if let Some(by_input) = by_input {
+        *by_input = rms_norm_backward_input_init(scope, input, weight, gradient, epsilon)?;
+    }
+    if let Some(by_weight) = by_weight {
+        *by_weight = rms_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+    }
+    Ok(())
+}
+
+/// The gradient of [`rms_norm`] by its input. With `g = gradient * weight`, the normalized row `y` and its factor
+/// `r = 1 / sqrt(mean of input^2 + epsilon)`: `out = r * (g - y * mean of (g * y))`.
+///
+/// # Shapes
+/// `input`, `gradient` and `out` of one shape `[.., extent]`, `weight: [extent]`.
+#[codelet(
+    R, R, R, W,
+    shape(out = input),
+    check(input.shape().last() == Some(&weight.len())),
+    check(gradient.shape() == input.shape()),
+    check(is_epsilon(epsilon)),
+    flops = 10 * input.len(),
+    cpu_only,
+    gradient = rms_norm_backward_input_gradient(input, weight, gradient),
+    reference = crate::reference::layer_norm::rms_norm_backward_input,
+    error = sum(n = weight.len() + 32, terms = crate::reference::layer_norm::rms_norm_backward_input_terms)
+)]
+pub fn rms_norm_backward_input<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
+    let inputs = [elements(&input), elements(&weight), elements(&gradient)];
+    write(out, |out| backward_input(inputs, out, epsilon, Centre::Zero));
+}
+
+fn rms_norm_backward_input_gradient<T: Real, const N: usize>(
+    rule: RmsNormBackwardInputGradient<'_, T, N>,
+) -> Result<()> {
+    let RmsNormBackwardInputGradient { input, weight, gradient, gradient_out, epsilon, scope, .. } = rule;
+    let ones = scope.detached().filled(weight.shape(), T::ONE)?;
+    let projected = rms_norm_backward_input_init(scope, input, &ones, gradient_out, epsilon)?;
+    if let Some(by_gradient) = rule.by_gradient {
+        *by_gradient = super::mul_init(scope, &projected, &*weight.reshaped(row_shape(input.shape()))?)?;
+    }
+    if let Some(by_weight) = rule.by_weight {
+        let products = super::mul_init(scope, gradient, &projected)?;
+        *by_weight = super::bias_backward_init(scope, &products, N - 1)?;
+    }
+    if let Some(by_input) = rule.by_input {
+        let weighted = super::mul_init(scope, gradient, &*weight.reshaped(row_shape(input.shape()))?)?;
+        let rows = Rows {
+            normalized: &rms_norm_init(scope, input, &ones, epsilon)?,
+            squares: &super::mean_axis_init(scope, &super::mul_init(scope, input, input)?, N - 1)?,
+            gradient: &weighted,
+            projected_gradient: &rms_norm_backward_input_init(scope, input, weight, gradient, epsilon)?,
+            direction: gradient_out,
+            projected_direction: &projected,
+        };
+        *by_input = rows.by_input(scope, epsilon, None)?;
+    }
+    Ok(())
+}
+
+/// Adds to `out` the gradient of [`rms_norm`] by its weight: the sum of `gradient` times the normalized input, over rows. The
+/// gradients of parts add up.
+///
+/// # Shapes
+/// `input` and `gradient` of one shape `[.., extent]`, `out: [extent]`.
+#[codelet(
+    R, R, REDUX,
+    shape(out = [input.shape().last().copied().unwrap_or(0)]),
+    check(!input.shape().is_empty()),
+    check(gradient.shape() == input.shape()),
+    check(is_epsilon(epsilon)),
+    flops = 5 * input.len(),
+    cpu_only,
+    gradient = rms_norm_backward_weight_gradient(input, gradient),
+    reference = crate::reference::layer_norm::rms_norm_backward_weight,
+    error = sum(n = input.len() / out.len().max(1) + out.len() + 16)
+)]
+pub fn rms_norm_backward_weight<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMut1<T::Compute>,
+    epsilon: f64,
+) {
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
+    write(out, |sums| add_by_weight(elements(&input), elements(&gradient), sums, epsilon, Centre::Zero));
+}
+
+fn rms_norm_backward_weight_gradient<T: Real, const N: usize>(
+    rule: RmsNormBackwardWeightGradient<'_, T, N>,
+) -> Result<()> {
+    let RmsNormBackwardWeightGradient { input, gradient, gradient_out, epsilon, scope, .. } = rule;
+    if let Some(by_input) = rule.by_input {
+        *by_input = rms_norm_backward_input_init(scope, input, gradient_out, gradient, epsilon)?;
+    }
+    if let Some(by_gradient) = rule.by_gradient {
+        *by_gradient = rms_norm_init(scope, input, gradient_out, epsilon)?;
+    }
+    Ok(())
+}

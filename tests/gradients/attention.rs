@@ -1,0 +1,31 @@
+//! Attention, by query, key and value, and of the logarithms of its sums.
+
+use dahl::ops::{AttentionGeometry, add_init, attention_init};
+
+gradients!(of_all_keys: [query: [2, 2, 3, 4], key: [2, 2, 5, 4], value: [2, 2, 5, 3]],
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.5)),
+    first only
+);
+
+gradients!(causal: [query: [1, 2, 4, 3], key: [1, 2, 6, 3], value: [1, 2, 6, 3]],
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.75).causal()),
+    first only
+);
+
+gradients!(of_shared_keys: [query: [2, 4, 3, 2], key: [2, 2, 3, 2], value: [2, 2, 3, 2]],
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(-1.25).causal()),
+    first only
+);
+
+gradients!(of_both_outputs: [query: [1, 2, 3, 2], key: [1, 1, 4, 2], value: [1, 1, 4, 1]],
+    |tape| {
+        let (out, log_sum_exp) = attention_init(tape, query, key, value, AttentionGeometry::new(1.5))?;
+        add_init(tape, &out, &log_sum_exp.reshape([1, 2, 3, 1])?)
+    },
+    first only
+);
+
+gradients!(of_logarithms_alone: [query: [1, 2, 3, 2], key: [1, 1, 4, 2], value: [1, 1, 4, 1]],
+    |tape| Ok::<_, dahl::Error>(attention_init(tape, query, key, value, AttentionGeometry::new(1.5).causal())?.1),
+    first only
+);

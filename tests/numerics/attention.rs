@@ -1,0 +1,106 @@
+use dahl::ops::AttentionGeometry;
+use dahl::testing::{Describes, Tier, compare_in, record};
+
+use super::*;
+
+/// An array of a test.
+type A<T, const N: usize> = Array<'static, T, N>;
+
+/// The arrays of [`ops::attention`].
+type Forward<T> = (A<T, 4>, A<T, 4>, A<T, 4>, A<T, 4>, A<<T as Real>::Compute, 3>);
+
+/// The arrays of [`ops::attention_backward`].
+type Backward<T> = (
+    A<T, 4>,
+    A<T, 4>,
+    A<T, 4>,
+    A<T, 4>,
+    A<<T as Real>::Compute, 3>,
+    A<T, 4>,
+    A<<T as Real>::Compute, 3>,
+    A<T, 4>,
+    A<T, 4>,
+    A<T, 4>,
+);
+
+/// Compares [`attention`](ops::attention) with its reference. (`numerics!` would not know the type of the logarithms.)
+fn forward<T: Real>(op: &str, [tokens, keys]: [usize; 2], geometry: AttentionGeometry) {
+    let operands = (
+        Describes::<T>::describe(within(-4.0, 4.0, [2, 4, tokens, 7])),
+        Describes::<T>::describe(within(-4.0, 4.0, [2, 2, keys, 7])),
+        Describes::<T>::describe(within(-100.0, 100.0, [2, 2, keys, 5])),
+        output([2, 4, tokens, 5]),
+        output([2, 4, tokens]),
+    );
+    let compared = compare_in::<T, _, Forward<T>, _, _>(
+        Tier::from_env(),
+        op,
+        ops::codelets::Attention,
+        &operands,
+        (geometry,),
+    );
+    match compared {
+        Ok(summary) => record(env!("CARGO_PKG_NAME"), summary).unwrap(),
+        Err(failure) => panic!("\n{failure}"),
+    }
+}
+
+/// Compares [`attention_backward`](ops::attention_backward) with its reference.
+fn backward<T: Real>(op: &str, [tokens, keys]: [usize; 2], geometry: AttentionGeometry) {
+    let [query, key, value] = [[2, 4, tokens, 7], [2, 2, keys, 7], [2, 2, keys, 5]];
+    let (out, sums) = ([2, 4, tokens, 5], [2, 4, tokens]);
+    let operands = (
+        Describes::<T>::describe(within(-2.0, 2.0, query)),
+        Describes::<T>::describe(within(-2.0, 2.0, key)),
+        Describes::<T>::describe(within(-10.0, 10.0, value)),
+        Describes::<T>::describe(within(-10.0, 10.0, out)),
+        Describes::<T::Compute>::describe(within(-1.0, 4.0, sums)),
+        Describes::<T>::describe(within(-10.0, 10.0, out)),
+        Describes::<T::Compute>::describe(within(-10.0, 10.0, sums)),
+        output(query),
+        output(key),
+        output(value),
+    );
+    let compared = compare_in::<T, _, Backward<T>, _, _>(
+        Tier::from_env(),
+        op,
+        ops::codelets::AttentionBackward,
+        &operands,
+        (geometry,),
+    );
+    match compared {
+        Ok(summary) => record(env!("CARGO_PKG_NAME"), summary).unwrap(),
+        Err(failure) => panic!("\n{failure}"),
+    }
+}
+
+/// Tests of both, one for each element type.
+macro_rules! attention {
+    ($($name:ident: $element:ty),*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn attention() {
+                forward::<$element>("attention", [31, 67], AttentionGeometry::new(0.25));
+            }
+
+            #[test]
+            fn attention_causal() {
+                forward::<$element>("attention_causal", [67, 131], AttentionGeometry::new(0.5).causal());
+            }
+
+            #[test]
+            fn attention_backward() {
+                backward::<$element>("attention_backward", [31, 67], AttentionGeometry::new(0.25));
+            }
+
+            #[test]
+            fn attention_backward_causal() {
+                backward::<$element>("attention_backward_causal", [67, 131], AttentionGeometry::new(0.5).causal());
+            }
+        }
+    )*};
+}
+
+attention!(f16: dahl::f16, bf16: dahl::bf16, f32: f32, f64: f64);
