@@ -14,8 +14,9 @@ struct StretchLayer<'m, T: Real> {
 }
 
 impl<'m, T: Real> StretchLayer<'m, T> {
-    fn new(init: &mut Init<'m>, shape: &[usize]) -> dahl::Result<Self> {
-        let (gamma, beta) = (init.uniform(&[1], 0.1)?, init.uniform(&[1], 0.1)?);
+    fn new(arena: &'m Arena, shape: &[usize]) -> dahl::Result<Self> {
+        let gamma = Init::new(arena, 1).uniform(&[1], 0.1)?;
+        let beta = Init::new(arena, 2).uniform(&[1], 0.1)?;
         Ok(Self { gamma, beta, shape: shape.to_vec() })
     }
 }
@@ -105,7 +106,7 @@ impl Dataset for Triangles {
 fn a_model_of_the_users_parts_learns() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
-    let stretch = StretchLayer::new(&mut Init::new(&arena, 2), &[2])?;
+    let stretch = StretchLayer::new(&arena, &[2])?;
     let model = Sequential::<f64>::new(&arena, [2], 1).layer(stretch);
     let mut model = model.dense(8)?.relu()?.dense(2)?;
     assert!(model.to_string().contains("stretch"));

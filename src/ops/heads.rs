@@ -67,11 +67,10 @@ pub fn split_heads<T: Element>(
     mut value: ArrayViewMut4<T>,
     heads: Heads,
 ) {
-    let mut first = 0;
-    for out in [&mut query, &mut key, &mut value] {
-        take_heads(&input, out, first);
-        first += out.dim().1 * out.dim().3;
-    }
+    let width = heads.width(input.dim().2);
+    take_heads(&input, &mut query, 0);
+    take_heads(&input, &mut key, heads.queries * width);
+    take_heads(&input, &mut value, (heads.queries + heads.keys) * width);
 }
 
 fn split_heads_gradient<T: Real>(rule: SplitHeadsGradient<'_, T>) -> dahl::Result<()> {

@@ -165,7 +165,7 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         let projected = projected.reshape([batch, tokens, features])?;
         let (query, key, value) = ops::split_heads_init(step, &projected, self.heads)?;
         let Some(base) = self.rotary else { return Ok((query, key, value)) };
-        let positions = RotaryPositions::new().base(base).offset(first);
+        let positions = RotaryPositions::default().base(base).offset(first);
         let query = ops::rotary_init(step, &query, positions)?;
         let key = ops::rotary_init(step, &key, positions)?;
         Ok((query, key, value))

@@ -78,32 +78,22 @@ impl<'m> Init<'m> {
         parameter: &mut Parameter<'_, T>,
         initializer: Initializer,
     ) -> dahl::Result<()> {
-        let uniform = |numbers, value: &mut Vector<'_, T>, bound: f64| {
-            let is_bound = bound >= 0.0 && bound.is_finite();
-            setting::require(is_bound, "Initializer: bound", bound, "a finite number from 0")?;
-            ops::uniform(value, -bound, bound, numbers)
-        };
-        let normal = |numbers, value: &mut Vector<'_, T>, deviation: f64| {
-            let is_deviation = deviation >= 0.0 && deviation.is_finite();
-            setting::require(is_deviation, "Initializer: deviation", deviation, "a finite number from 0")?;
-            ops::normal(value, 0.0, deviation, numbers)
-        };
         let (fan_in, fan_out) = fans(&parameter.shape);
         let len = parameter.len();
         let value = &mut parameter.value;
         match initializer {
             Initializer::Constant(constant) => ops::fill(value, T::from_f64(constant)),
-            Initializer::Uniform { bound } => uniform(self.numbers(len), value, bound),
-            Initializer::Normal { deviation } => normal(self.numbers(len), value, deviation),
+            Initializer::Uniform { bound } => uniform(value, bound, self.numbers(len)),
+            Initializer::Normal { deviation } => normal(value, deviation, self.numbers(len)),
             Initializer::KaimingUniform { gain } => {
-                uniform(self.numbers(len), value, gain * (3.0 / fan_in).sqrt())
+                uniform(value, gain * (3.0 / fan_in).sqrt(), self.numbers(len))
             }
-            Initializer::KaimingNormal { gain } => normal(self.numbers(len), value, gain / fan_in.sqrt()),
+            Initializer::KaimingNormal { gain } => normal(value, gain / fan_in.sqrt(), self.numbers(len)),
             Initializer::XavierUniform { gain } => {
-                uniform(self.numbers(len), value, gain * (6.0 / (fan_in + fan_out)).sqrt())
+                uniform(value, gain * (6.0 / (fan_in + fan_out)).sqrt(), self.numbers(len))
             }
             Initializer::XavierNormal { gain } => {
-                normal(self.numbers(len), value, gain * (2.0 / (fan_in + fan_out)).sqrt())
+                normal(value, gain * (2.0 / (fan_in + fan_out)).sqrt(), self.numbers(len))
             }
             Initializer::TruncatedNormal { deviation, bound } => {
                 let values =
@@ -119,6 +109,20 @@ impl<'m> Init<'m> {
             }
         }
     }
+}
+
+#[track_caller]
+fn uniform<T: Real>(value: &mut Vector<'_, T>, bound: f64, numbers: Philox) -> dahl::Result<()> {
+    let is_bound = bound >= 0.0 && bound.is_finite();
+    setting::require(is_bound, "Initializer: bound", bound, "a finite number from 0")?;
+    ops::uniform(value, -bound, bound, numbers)
+}
+
+#[track_caller]
+fn normal<T: Real>(value: &mut Vector<'_, T>, deviation: f64, numbers: Philox) -> dahl::Result<()> {
+    let is_deviation = deviation >= 0.0 && deviation.is_finite();
+    setting::require(is_deviation, "Initializer: deviation", deviation, "a finite number from 0")?;
+    ops::normal(value, 0.0, deviation, numbers)
 }
 
 /// The inputs of one output, and the outputs of one input, of a parameter of this shape: `[outputs, inputs, ..kernel]`.
