@@ -10,6 +10,7 @@ use dahl::prelude::*;
 use dahl::rayon::prelude::*;
 use dahl::{Result, Scope};
 
+use super::attention_products::by_products;
 use crate::cpu::attention::{Head, attend};
 use crate::cpu::gemm::Cores;
 use crate::cpu::row_major::{elements, row_major, write};
@@ -180,6 +181,12 @@ mod declared {
 
     fn attention_gradient<T: Real, L: Real>(rule: AttentionGradient<'_, T, L>) -> Result<()> {
         let AttentionGradient { query, key, value, out, log_sum_exp, geometry, scope, .. } = rule;
+        if let (true, Some(gradient), None) =
+            (scope.is_remembered(), rule.gradient_out, rule.gradient_log_sum_exp)
+        {
+            let by = [rule.by_query, rule.by_key, rule.by_value];
+            return by_products(scope, [query, key, value], gradient, by, geometry);
+        }
         let arena = scope.detached();
         let (zeros, zero_sums);
         let gradient = match rule.gradient_out {
@@ -196,7 +203,7 @@ mod declared {
                 &zero_sums
             }
         };
-        // One task computes all three, also those that nobody wants. It writes them: there is no second gradient.
+        // One task computes all three, also those that nobody wants.
         let (mut unwanted_query, mut unwanted_key, mut unwanted_value);
         let by_query = match rule.by_query {
             Some(by_query) => by_query,
@@ -241,8 +248,8 @@ pub use declared::Attention;
 /// `log_sum_exp = ln(sum of exp(scale * query x transposed(key)))` for each query, which the gradient needs.
 ///
 /// Sums are in the compute type, and so are the logarithms. Head `i` uses key and value `i / (heads / kv_heads)`. A query that
-/// sees no key gets zeros, and minus infinity as its logarithm. Gradients flow through both outputs; a second gradient is the
-/// error D0021.
+/// sees no key gets zeros, and minus infinity as its logarithm. Gradients flow through both outputs. Second gradients
+/// hold the matrices of all probabilities; through `log_sum_exp` there are none (error D0021).
 ///
 /// ```
 /// use dahl::ops::{AttentionGeometry, attention_init};

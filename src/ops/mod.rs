@@ -19,6 +19,7 @@ mod arg_extreme;
 mod arithmetic;
 mod attention;
 mod attention_backward;
+mod attention_products;
 mod bias;
 mod cast;
 mod comparison;

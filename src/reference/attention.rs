@@ -27,9 +27,9 @@ impl Scores {
                 f64::NEG_INFINITY
             }
         });
+        let (query, key) = (query.mapv(f64::abs), key.mapv(f64::abs));
         let errors = Array2::from_shape_fn((tokens, keys), |(i, j)| {
-            let magnitude = inner(query.row(i).mapv(f64::abs).view(), key.row(j).mapv(f64::abs).view());
-            if is_visible(i, j) { geometry.scale.abs() * magnitude } else { 0.0 }
+            if is_visible(i, j) { geometry.scale.abs() * inner(query.row(i), key.row(j)) } else { 0.0 }
         });
         Self { scores, errors }
     }

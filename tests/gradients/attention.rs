@@ -3,18 +3,19 @@
 use dahl::ops::{AttentionGeometry, add_init, attention_init};
 
 gradients!(of_all_keys: [query: [2, 2, 3, 4], key: [2, 2, 5, 4], value: [2, 2, 5, 3]],
-    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.5)),
-    first only
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.5))
 );
 
 gradients!(causal: [query: [1, 2, 4, 3], key: [1, 2, 6, 3], value: [1, 2, 6, 3]],
-    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.75).causal()),
-    first only
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.75).causal())
 );
 
 gradients!(of_shared_keys: [query: [2, 4, 3, 2], key: [2, 2, 3, 2], value: [2, 2, 3, 2]],
-    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(-1.25).causal()),
-    first only
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(-1.25).causal())
+);
+
+gradients!(of_queries_that_see_nothing: [query: [1, 1, 4, 3], key: [1, 1, 2, 3], value: [1, 1, 2, 2]],
+    |tape| attention_init(tape, query, key, value, AttentionGeometry::new(0.75).causal())
 );
 
 gradients!(of_both_outputs: [query: [1, 2, 3, 2], key: [1, 1, 4, 2], value: [1, 1, 4, 1]],

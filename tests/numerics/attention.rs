@@ -24,13 +24,13 @@ type Backward<T> = (
 );
 
 /// Compares [`attention`](ops::attention) with its reference. (`numerics!` would not know the type of the logarithms.)
-fn forward<T: Real>(op: &str, [tokens, keys]: [usize; 2], geometry: AttentionGeometry) {
+fn forward<T: Real>(op: &str, [batch, tokens, keys]: [usize; 3], geometry: AttentionGeometry) {
     let operands = (
-        Describes::<T>::describe(within(-4.0, 4.0, [2, 4, tokens, 7])),
-        Describes::<T>::describe(within(-4.0, 4.0, [2, 2, keys, 7])),
-        Describes::<T>::describe(within(-100.0, 100.0, [2, 2, keys, 5])),
-        output([2, 4, tokens, 5]),
-        output([2, 4, tokens]),
+        Describes::<T>::describe(within(-4.0, 4.0, [batch, 2 * batch, tokens, 7])),
+        Describes::<T>::describe(within(-4.0, 4.0, [batch, batch, keys, 7])),
+        Describes::<T>::describe(within(-100.0, 100.0, [batch, batch, keys, 5])),
+        output([batch, 2 * batch, tokens, 5]),
+        output([batch, 2 * batch, tokens]),
     );
     let compared = compare_in::<T, _, Forward<T>, _, _>(
         Tier::from_env(),
@@ -46,9 +46,10 @@ fn forward<T: Real>(op: &str, [tokens, keys]: [usize; 2], geometry: AttentionGeo
 }
 
 /// Compares [`attention_backward`](ops::attention_backward) with its reference.
-fn backward<T: Real>(op: &str, [tokens, keys]: [usize; 2], geometry: AttentionGeometry) {
-    let [query, key, value] = [[2, 4, tokens, 7], [2, 2, keys, 7], [2, 2, keys, 5]];
-    let (out, sums) = ([2, 4, tokens, 5], [2, 4, tokens]);
+fn backward<T: Real>(op: &str, [batch, tokens, keys]: [usize; 3], geometry: AttentionGeometry) {
+    let [query, key, value] =
+        [[batch, 2 * batch, tokens, 7], [batch, batch, keys, 7], [batch, batch, keys, 5]];
+    let (out, sums) = ([batch, 2 * batch, tokens, 5], [batch, 2 * batch, tokens]);
     let operands = (
         Describes::<T>::describe(within(-2.0, 2.0, query)),
         Describes::<T>::describe(within(-2.0, 2.0, key)),
@@ -82,22 +83,22 @@ macro_rules! attention {
 
             #[test]
             fn attention() {
-                forward::<$element>("attention", [31, 67], AttentionGeometry::new(0.25));
+                forward::<$element>("attention", [2, 13, 31], AttentionGeometry::new(0.25));
             }
 
             #[test]
             fn attention_causal() {
-                forward::<$element>("attention_causal", [67, 131], AttentionGeometry::new(0.5).causal());
+                forward::<$element>("attention_causal", [1, 67, 131], AttentionGeometry::new(0.5).causal());
             }
 
             #[test]
             fn attention_backward() {
-                backward::<$element>("attention_backward", [31, 67], AttentionGeometry::new(0.25));
+                backward::<$element>("attention_backward", [2, 13, 31], AttentionGeometry::new(0.25));
             }
 
             #[test]
             fn attention_backward_causal() {
-                backward::<$element>("attention_backward_causal", [67, 131], AttentionGeometry::new(0.5).causal());
+                backward::<$element>("attention_backward_causal", [1, 67, 131], AttentionGeometry::new(0.5).causal());
             }
         }
     )*};
