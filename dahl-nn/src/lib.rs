@@ -12,16 +12,19 @@
 pub mod dataset;
 pub mod error;
 pub mod layer;
+pub mod loader;
 pub mod loss;
 pub mod model;
 pub mod optimizer;
 pub mod prelude;
 mod setting;
+pub mod tokenizer;
 pub mod training;
 
 pub use dataset::Dataset;
 pub use error::Error;
 pub use layer::Layer;
+pub use loader::DataLoader;
 pub use loss::{CrossEntropy, Loss};
 pub use model::Sequential;
 pub use optimizer::{Optimizer, Sgd};
