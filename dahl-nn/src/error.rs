@@ -189,6 +189,36 @@ pub enum Error {
         /// What the crate says.
         message: String,
     },
+    /// There are not as many predictions as labels.
+    #[error("{metric}: {predictions} predictions, but {labels} labels")]
+    Predictions {
+        /// The metric.
+        metric: &'static str,
+        /// The number of predictions.
+        predictions: usize,
+        /// The number of labels.
+        labels: usize,
+    },
+    /// A prediction or a label is no class of a metric.
+    #[error("{metric}: class {class}: expected a class below {classes}")]
+    Class {
+        /// The metric.
+        metric: &'static str,
+        /// The class.
+        class: u32,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// There is a number of scores that is not that of the labels.
+    #[error("{metric}: {scores} scores for {labels} labels: expected a score of each class for each label")]
+    Scores {
+        /// The metric.
+        metric: &'static str,
+        /// The number of scores.
+        scores: usize,
+        /// The number of labels.
+        labels: usize,
+    },
     /// A data set without samples.
     #[error("{call}: the data set has no samples")]
     NoSamples {

@@ -14,6 +14,7 @@ pub mod error;
 pub mod layer;
 pub mod loader;
 pub mod loss;
+pub mod metric;
 pub mod model;
 pub mod optimizer;
 pub mod prelude;

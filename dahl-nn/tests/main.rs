@@ -3,8 +3,10 @@
 mod dataset;
 mod determinism;
 mod gradients;
+mod metrics;
 mod names;
 pub mod placement;
+mod records;
 mod settings;
 mod training;
 mod trajectories;

@@ -24,7 +24,7 @@ impl CsvTable {
     pub(super) fn read(path: &Path, label: &str) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::Io { path: path.to_owned(), error })?;
         let mut reader = ReaderBuilder::new().from_reader(file);
-        let failed = |error: csv::Error| from_csv(path, error);
+        let failed = |error: csv::Error| csv_error(path, error);
         let wrong = |at: Option<&Position>, expected: String, found: String| Error::Format {
             path: path.to_owned(),
             offset: at.map_or(0, |at| at.byte() as usize),
@@ -70,7 +70,7 @@ fn in_order(classes: &[String]) -> Vec<String> {
 }
 
 /// An error of the crate `csv`, as one of the file.
-fn from_csv(path: &Path, error: csv::Error) -> Error {
+pub(crate) fn csv_error(path: &Path, error: csv::Error) -> Error {
     let path = path.to_owned();
     let at = error.position().map_or(0, |at| at.byte() as usize);
     let (expected, found) = match error.kind() {

@@ -26,6 +26,7 @@ use dahl::prelude::*;
 
 pub use array_dataset::ArrayDataset;
 pub use cifar10::Cifar10;
+pub(crate) use csv_table::csv_error;
 pub(crate) use data_loader::{DataLoader, checked_label};
 pub use fashion_mnist::FashionMnist;
 #[cfg(feature = "images")]
