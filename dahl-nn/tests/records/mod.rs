@@ -27,22 +27,27 @@ fn json_lines_have_an_object_for_each_epoch() {
     history.epochs[2].validation = None;
     history.to_json_lines(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
-    let lines: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 3);
-    for (line, epoch) in lines.iter().zip(&history.epochs) {
-        assert_eq!((&line["epoch"], &line["correct"]), (&epoch.epoch.into(), &epoch.correct.into()));
-        assert_eq!(line["loss"], serde_json::Value::from(epoch.loss));
-        assert_eq!(line["accuracy"].as_f64(), Some(epoch.accuracy));
-        assert_eq!(line["samples_per_second"].as_f64(), Some(epoch.samples_per_second));
+    assert_eq!(text.lines().count(), 3);
+    for (line, epoch) in text.lines().zip(&history.epochs) {
+        assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{line}");
+        // Read by the standard library, which rounds correctly.
+        let number = |name: &str| {
+            let (_, after) = line.split_once(&format!("\"{name}\":"))?;
+            after.split([',', '}']).next()?.parse::<f64>().ok()
+        };
+        assert_eq!(number("epoch"), Some(epoch.epoch as f64));
+        assert_eq!(number("loss"), Some(epoch.loss).filter(|loss| loss.is_finite()));
+        assert_eq!(number("accuracy"), Some(epoch.accuracy));
+        assert_eq!(number("correct"), Some(epoch.correct as f64));
+        assert_eq!(number("samples_per_second"), Some(epoch.samples_per_second));
+        assert_eq!(number("validation_loss"), epoch.validation.map(|validation| validation.loss));
+        assert_eq!(number("validation_accuracy"), epoch.validation.map(|validation| validation.accuracy));
         assert_eq!(
-            line.get("validation_loss").and_then(|loss| loss.as_f64()),
-            epoch.validation.map(|v| v.loss)
+            number("validation_correct"),
+            epoch.validation.map(|validation| validation.correct as f64)
         );
-        let correct = line.get("validation_correct").and_then(|correct| correct.as_u64());
-        assert_eq!(correct, epoch.validation.map(|v| v.correct));
     }
-    assert!(lines[1]["loss"].is_null());
+    assert!(text.lines().nth(1).unwrap().contains("\"loss\":null"));
     assert!(history.to_json_lines(folder.path()).is_err());
 }
 
