@@ -121,6 +121,112 @@ pub enum Error {
         /// The number of classes.
         classes: usize,
     },
+    /// There is a number of features that is not that of the samples.
+    #[error("{features} features: expected those of {labels} labels with samples of shape {shape:?}")]
+    Features {
+        /// The number of features.
+        features: usize,
+        /// The number of labels.
+        labels: usize,
+        /// The shape of a sample.
+        shape: Vec<usize>,
+    },
+    /// A transform does not accept the samples of a data set.
+    #[error("{transform}: expected {expected}, found samples of shape {found:?}")]
+    TransformShape {
+        /// The transform.
+        transform: &'static str,
+        /// What it accepts.
+        expected: String,
+        /// The shape of the samples.
+        found: Vec<usize>,
+    },
+    /// A transform does not accept a feature of a sample.
+    #[error("{transform}: expected {expected}, found {found}")]
+    Feature {
+        /// The transform.
+        transform: &'static str,
+        /// What it accepts.
+        expected: String,
+        /// The feature.
+        found: f64,
+    },
+    /// A data set has no sample of this number.
+    #[error("there is no sample {sample}: the data set has {samples} samples")]
+    Sample {
+        /// The number.
+        sample: usize,
+        /// The number of samples.
+        samples: usize,
+    },
+    /// The code that reads a sample panicked.
+    #[error("sample {sample} of the data set: reading it panicked: {message}")]
+    Panic {
+        /// The number of the sample.
+        sample: usize,
+        /// The panic's message.
+        message: String,
+    },
+    /// The system starts no further thread.
+    #[error("a thread that reads samples cannot be started: {error}")]
+    Thread {
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A character has no token.
+    #[error("at byte {place}: the character {character:?} has no token")]
+    Character {
+        /// The place in the text.
+        place: usize,
+        /// The character.
+        character: char,
+    },
+    /// A vocabulary does not have a token.
+    #[error("there is no token {token}: the vocabulary has {vocabulary}")]
+    Token {
+        /// The token.
+        token: u32,
+        /// The number of tokens in the vocabulary.
+        vocabulary: usize,
+    },
+    /// A tokenizer of the crate `tokenizers` failed.
+    #[error("{}: {message}", path.display())]
+    Tokenizer {
+        /// Its file.
+        path: PathBuf,
+        /// What the crate says.
+        message: String,
+    },
+    /// There are not as many predictions as labels.
+    #[error("{metric}: {predictions} predictions, but {labels} labels")]
+    Predictions {
+        /// The metric.
+        metric: &'static str,
+        /// The number of predictions.
+        predictions: usize,
+        /// The number of labels.
+        labels: usize,
+    },
+    /// A prediction or a label is no class of a metric.
+    #[error("{metric}: class {class}: expected a class below {classes}")]
+    Class {
+        /// The metric.
+        metric: &'static str,
+        /// The class.
+        class: u32,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// There is a number of scores that is not that of the labels.
+    #[error("{metric}: {scores} scores for {labels} labels: expected a score of each class for each label")]
+    Scores {
+        /// The metric.
+        metric: &'static str,
+        /// The number of scores.
+        scores: usize,
+        /// The number of labels.
+        labels: usize,
+    },
     /// A data set without samples.
     #[error("{call}: the data set has no samples")]
     NoSamples {

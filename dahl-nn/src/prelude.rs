@@ -1,13 +1,15 @@
 //! What a program that trains a network needs: `use dahl_nn::prelude::*`.
 
-pub use crate::dataset::{Dataset, FashionMnist, Synthetic};
+pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
     AvgPool2d, Conv2d, Conv2dOptions, Dropout, Embedding, KeyValueCache, LayerNorm, Linear, MaxPool2d,
     MultiHeadAttention, RmsNorm,
 };
+pub use crate::loader::DataLoader;
 pub use crate::loss::{CrossEntropy, Loss};
 pub use crate::module::{Buffer, Init, Initializer, Module, Parameter};
 pub use crate::optimizer::{Optimizer, Sgd};
 pub use crate::sequential::{Evaluation, Layer, Sequential};
 pub use crate::step::Step;
+pub use crate::tokenizer::CharacterTokenizer;
 pub use crate::training::{History, Trainer};

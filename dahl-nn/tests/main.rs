@@ -1,11 +1,6 @@
 //! Tests of networks, in one program, so that shared code is compiled once.
 
 mod dataset;
-mod determinism;
-mod gradients;
+mod metrics;
 mod names;
-pub mod placement;
-mod settings;
-mod training;
-mod trajectories;
-mod user_traits;
+mod records;

@@ -15,6 +15,8 @@ pub(crate) struct DataLoader {
     devices: Vec<usize>,
     /// The index of the next device.
     turn: usize,
+    /// The samples that were loaded. Every epoch loads each sample once.
+    loaded: usize,
 }
 
 impl DataLoader {
@@ -24,14 +26,15 @@ impl DataLoader {
         Self {
             devices: workers.filter(|(_, info)| !info.is_cpu()).map(|(worker, _)| worker).collect(),
             turn: 0,
+            loaded: 0,
         }
     }
 
     /// The samples of these numbers, as `[batch, features]`, and their labels.
     ///
     /// # Errors
-    /// If a label is not below the number of classes: reported here, before a task of the batch fails and poisons the
-    /// parameters.
+    /// If a sample cannot be read, or if a label is not below the number of classes: reported here, before a task of the
+    /// batch fails and poisons the parameters.
     pub(crate) fn load<'s, T: Real>(
         &mut self,
         step: &'s Arena,
@@ -51,6 +54,9 @@ impl DataLoader {
     }
 
     /// The samples of these numbers, as `[batch, features]`.
+    ///
+    /// # Errors
+    /// If a sample cannot be read.
     pub(crate) fn load_features<'s, T: Real>(
         &mut self,
         step: &'s Arena,
@@ -58,8 +64,16 @@ impl DataLoader {
         indices: &[usize],
     ) -> dahl::Result<Matrix<'s, T>> {
         let features = data.sample_shape().iter().product();
-        let copy = |row: usize, features: &mut [T]| data.copy_sample(indices[row], features);
-        let samples = step.from_rows([indices.len(), features], copy)?;
+        let epoch = self.loaded.checked_div(data.len()).unwrap_or(0) as u64;
+        self.loaded += indices.len();
+        let mut outcome = Ok(());
+        let read = |row: usize, features: &mut [T]| {
+            if outcome.is_ok() {
+                outcome = data.read_sample(indices[row], epoch, features);
+            }
+        };
+        let samples = step.from_rows([indices.len(), features], read)?;
+        outcome?;
         if let Some(&device) = self.devices.get(self.turn) {
             samples.prefetch(device);
             self.turn = (self.turn + 1) % self.devices.len();
@@ -68,7 +82,8 @@ impl DataLoader {
     }
 }
 
-fn checked_label(data: &impl Dataset, sample: usize) -> Result<u32> {
+/// The label of a sample, which is below the number of classes.
+pub(crate) fn checked_label(data: &impl Dataset, sample: usize) -> Result<u32> {
     match (data.label(sample), data.classes()) {
         (label, classes) if (label as usize) < classes => Ok(label),
         (label, classes) => Err(Error::Label { sample, label, classes }),

@@ -1,13 +1,11 @@
 //! [`FashionMnist`]: 28 by 28 pictures of clothes in ten classes.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::GzDecoder;
-
+use super::idx::{TEST_FILES, TRAIN_FILES};
 use super::images::Images;
-use crate::error::{Error, Result};
+use super::packed_file::unpack;
+use crate::error::Result;
 
 const CLASSES: usize = 10;
 const PIXELS: [usize; 2] = [28, 28];
@@ -15,8 +13,7 @@ const PIXELS: [usize; 2] = [28, 28];
 /// The folder of the files of Debian's package `dataset-fashion-mnist`.
 const DEBIAN_FOLDER: &str = "/usr/share/datasets/fashion-mnist";
 
-/// Bytes that an unpacked file may have; the largest has 47,040,016.
-const LIMIT_BYTES: u64 = 1 << 30;
+const HINT: &str = "Debian's package dataset-fashion-mnist has the files";
 
 /// Fashion-MNIST: 60,000 training and 10,000 test pictures of clothes in ten classes, 28 by 28 grey pixels.
 ///
@@ -84,8 +81,8 @@ impl FashionMnist {
     /// As [`open`](Self::open).
     pub fn open_limited(folder: impl AsRef<Path>, train: usize, test: usize) -> dahl::Result<Self> {
         let folder = folder.as_ref();
-        let train = read_pair(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", train)?;
-        let test = read_pair(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", test)?;
+        let train = Images::from_idx_folder(folder, TRAIN_FILES, HINT, PIXELS, CLASSES, train)?;
+        let test = Images::from_idx_folder(folder, TEST_FILES, HINT, PIXELS, CLASSES, test)?;
         Ok(Self { train, test })
     }
 
@@ -101,52 +98,4 @@ impl FashionMnist {
     pub fn is_installed() -> bool {
         Path::new(DEBIAN_FOLDER).is_dir()
     }
-}
-
-fn read_pair(folder: &Path, images: &'static str, labels: &'static str, limit: usize) -> Result<Images> {
-    let (image_path, image_bytes) = read(folder, images)?;
-    let (label_path, label_bytes) = read(folder, labels)?;
-    Images::from_idx((&image_path, &image_bytes), (&label_path, &label_bytes), PIXELS, CLASSES, limit)
-}
-
-/// The file `name` or `name.gz`, unpacked.
-fn read(folder: &Path, name: &'static str) -> Result<(PathBuf, Vec<u8>)> {
-    let (plain, packed) = (folder.join(name), folder.join(format!("{name}.gz")));
-    // A folder that may not be searched is not one without the file.
-    let is_there =
-        |path: &Path| path.try_exists().map_err(|error| Error::Io { path: path.to_owned(), error });
-    let (path, is_packed) = if is_there(&plain)? { (plain, false) } else { (packed, true) };
-    if !is_there(&path)? {
-        let hint = "Debian's package dataset-fashion-mnist has the files";
-        return Err(Error::MissingFile { folder: folder.to_owned(), name, hint });
-    }
-    let bytes = fs::read(&path).map_err(|error| Error::Io { path: path.clone(), error })?;
-    let bytes = if is_packed { unpack(&path, &bytes)? } else { bytes };
-    Ok((path, bytes))
-}
-
-fn unpack(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let wrong = |offset: usize, expected: String, found: String| Error::Format {
-        path: path.to_owned(),
-        offset,
-        expected,
-        found,
-    };
-    let mut rest = packed;
-    loop {
-        let left = (LIMIT_BYTES + 1).saturating_sub(bytes.len() as u64);
-        let mut decoder = GzDecoder::new(rest).take(left);
-        let result = decoder.read_to_end(&mut bytes);
-        result.map_err(|error| wrong(bytes.len(), "gzip data".to_owned(), error.to_string()))?;
-        rest = decoder.into_inner().into_inner();
-        // After a member may come another one, or zeros, as tapes and block devices leave them.
-        if bytes.len() as u64 > LIMIT_BYTES || rest.iter().all(|byte| *byte == 0) {
-            break;
-        }
-    }
-    if bytes.len() as u64 > LIMIT_BYTES {
-        return Err(wrong(bytes.len(), format!("the end within {LIMIT_BYTES} bytes"), "more".to_owned()));
-    }
-    Ok(bytes)
 }

@@ -7,6 +7,12 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
+/// The files of images and labels that MNIST, and sets like it, have for training.
+pub(super) const TRAIN_FILES: [&str; 2] = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte"];
+
+/// The files of images and labels to test with.
+pub(super) const TEST_FILES: [&str; 2] = ["t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
+
 /// The elements of an IDX file of `RANK` axes.
 #[derive(Debug)]
 pub(super) struct Idx<'a, const RANK: usize> {

@@ -1,4 +1,4 @@
-//! [`Images`]: grey images with labels.
+//! [`Images`]: images with labels, in memory.
 
 use std::path::Path;
 
@@ -7,9 +7,10 @@ use dahl::simd::{self, Vectorised};
 
 use super::Dataset;
 use super::idx::Idx;
+use super::packed_file;
 use crate::error::{Error, Result};
 
-/// Grey images, a byte a pixel, with labels. As features, pixels go from 0 to 1.
+/// Images with labels, a byte for each pixel of a channel. As features, they go from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
     shape: [usize; 3],
@@ -63,7 +64,26 @@ impl Images {
         })
     }
 
-    /// The bytes of image `index`, row by row.
+    /// The images and labels of the two IDX files of these names in `folder`, plain or gzipped, at most `limit` of them.
+    pub(super) fn from_idx_folder(
+        folder: &Path,
+        [images, labels]: [&'static str; 2],
+        hint: &'static str,
+        pixels: [usize; 2],
+        classes: usize,
+        limit: usize,
+    ) -> Result<Self> {
+        let (image_path, image_bytes) = packed_file::read(folder, images, hint)?;
+        let (label_path, label_bytes) = packed_file::read(folder, labels, hint)?;
+        Self::from_idx((&image_path, &image_bytes), (&label_path, &label_bytes), pixels, classes, limit)
+    }
+
+    /// Images of shape `[channels, rows, cols]`, whose pixels come one image after the other.
+    pub(super) fn new(shape: [usize; 3], classes: usize, pixels: Vec<u8>, labels: Vec<u8>) -> Self {
+        Self { shape, classes, pixels, labels }
+    }
+
+    /// The bytes of image `index`, channel by channel, row by row.
     pub fn pixels(&self, index: usize) -> &[u8] {
         let len: usize = self.shape.iter().product();
         &self.pixels[index * len..(index + 1) * len]
@@ -85,6 +105,11 @@ const SHORT_SHADE: f64 = 8224.0 / (1 << 21) as f64;
 struct Shades<'a, T> {
     pixels: &'a [u8],
     features: &'a mut [T],
+}
+
+/// Writes the quotients of pixels and 255.
+pub(super) fn write_shades<T: Real>(pixels: &[u8], features: &mut [T]) {
+    simd::dispatch(Shades { pixels, features });
 }
 
 impl<T: Real> Vectorised for Shades<'_, T> {
@@ -121,7 +146,7 @@ impl Dataset for Images {
     }
 
     fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
-        simd::dispatch(Shades { pixels: self.pixels(index), features });
+        write_shades(self.pixels(index), features);
     }
 
     fn label(&self, index: usize) -> u32 {

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 
 use super::Dataset;
+use super::random::{mix, unit};
 
 /// A synthetic data set of any shape: each class has its pattern, and each sample is its class's pattern plus noise, so
 /// that a model can learn it. It depends only on the seed.
@@ -38,17 +39,8 @@ impl Synthetic {
 
     /// A number from 0 to 1 for feature `feature` of stream `stream`.
     fn unit(&self, stream: u64, feature: usize) -> f64 {
-        let mixed = mix(mix(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ feature as u64);
-        (mixed >> 11) as f64 / (1_u64 << 53) as f64
+        unit(mix(mix(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ feature as u64))
     }
-}
-
-/// SplitMix64's finalizer (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
-fn mix(mut bits: u64) -> u64 {
-    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 impl Dataset for Synthetic {

@@ -1,8 +1,9 @@
 //! [`History`]: the results of a training, epoch by epoch.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::{LearningCurves, TensorBoard};
 use crate::error::Error;
 use crate::sequential::Evaluation;
 
@@ -38,7 +39,6 @@ impl History {
     /// # Errors
     /// If the file cannot be written.
     pub fn to_csv(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
-        let path = path.as_ref();
         let validated = self.epochs.iter().any(|epoch| epoch.validation.is_some());
         let mut text = "epoch,loss,accuracy,samples_per_second".to_owned();
         text += if validated { ",validation_loss,validation_accuracy\n" } else { "\n" };
@@ -53,6 +53,67 @@ impl History {
             }
             text.push('\n');
         }
-        dahl_files::save(path, text).map_err(|error| Error::Io { path: path.to_owned(), error }.into())
+        save(path.as_ref(), text)
     }
+
+    /// Writes a file of JSON lines, an object for each epoch, with the names of [`to_csv`](Self::to_csv) and `correct`,
+    /// and `validation_correct` with validation data. A number that is not finite is `null`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn to_json_lines(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
+        let mut text = String::new();
+        for Epoch { epoch, loss, accuracy, correct, samples_per_second, validation } in &self.epochs {
+            let [loss, accuracy, speed] =
+                [*loss, *accuracy, *samples_per_second].map(serde_json::Value::from);
+            let _ = write!(
+                text,
+                "{{\"epoch\":{epoch},\"loss\":{loss},\"accuracy\":{accuracy},\"correct\":{correct},\
+                 \"samples_per_second\":{speed}"
+            );
+            if let Some(Evaluation { loss, accuracy, correct }) = validation {
+                let [loss, accuracy] = [*loss, *accuracy].map(serde_json::Value::from);
+                let _ = write!(
+                    text,
+                    ",\"validation_loss\":{loss},\"validation_accuracy\":{accuracy},\"validation_correct\":{correct}"
+                );
+            }
+            text += "}\n";
+        }
+        save(path.as_ref(), text)
+    }
+
+    /// Writes an event file for TensorBoard into `folder`, which is made if it is not there, and returns its path. The
+    /// scalars are `loss/train`, `loss/validation`, `accuracy/train`, `accuracy/validation` and `samples_per_second`; a
+    /// step is an epoch. `tensorboard --logdir FOLDER` shows them.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn to_tensorboard(&self, folder: impl AsRef<Path>) -> dahl::Result<PathBuf> {
+        let mut events = TensorBoard::create(folder)?;
+        for epoch in &self.epochs {
+            let step = epoch.epoch as u64;
+            events.scalar("loss/train", step, epoch.loss)?;
+            events.scalar("accuracy/train", step, epoch.accuracy)?;
+            events.scalar("samples_per_second", step, epoch.samples_per_second)?;
+            if let Some(validation) = &epoch.validation {
+                events.scalar("loss/validation", step, validation.loss)?;
+                events.scalar("accuracy/validation", step, validation.accuracy)?;
+            }
+        }
+        Ok(events.path().to_owned())
+    }
+
+    /// Draws loss, accuracy and speed against the epochs, as SVG. `dahl plot` does the same with a file that
+    /// [`to_csv`](Self::to_csv) has written.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn plot_svg(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
+        LearningCurves::from(self).to_svg(path)
+    }
+}
+
+fn save(path: &Path, text: String) -> dahl::Result<()> {
+    dahl_files::save(path, text).map_err(|error| Error::Io { path: path.to_owned(), error }.into())
 }

@@ -1,4 +1,4 @@
-//! Data sets: the embedded one, the installed one, and invalid files.
+//! Fashion-MNIST: the embedded set, the installed one, and invalid files.
 
 use std::fs;
 use std::io::Write;
@@ -7,6 +7,8 @@ use std::path::Path;
 use dahl_nn::dataset::{Dataset, FashionMnist, Synthetic};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+
+use super::assert_parts;
 
 const FILES: [&str; 4] = [
     "train-images-idx3-ubyte",
@@ -104,10 +106,6 @@ fn error_with(name: &str, bytes: &[u8]) -> String {
     let _ = fs::remove_file(folder.path().join(name.trim_end_matches(".gz")));
     fs::write(path, bytes).unwrap();
     FashionMnist::open(folder.path()).unwrap_err().to_string()
-}
-
-fn assert_parts(text: &str, parts: &[&str]) {
-    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
 }
 
 #[test]
