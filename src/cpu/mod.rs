@@ -2,7 +2,7 @@
 //!
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), convolution, from the
 //! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]),
-//! vectorised loops ([`lanes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
+//! vectorised loops ([`lanes`]), planes that are normalised together ([`planes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
 //! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
 //! may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops
@@ -21,6 +21,7 @@ pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod lanes;
 pub(crate) mod philox;
+pub(crate) mod planes;
 mod prefetch;
 pub(crate) mod row_major;
 pub(crate) mod scaled;

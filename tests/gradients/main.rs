@@ -25,6 +25,7 @@ macro_rules! function {
 
 mod activation;
 mod arithmetic;
+mod batch_norm;
 mod bias;
 mod checker;
 mod comparison;
@@ -34,6 +35,7 @@ mod diag;
 mod error_function;
 mod exponential;
 mod gather;
+mod group_norm;
 mod hard_activation;
 mod hyperbolic;
 mod matmul;

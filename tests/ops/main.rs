@@ -87,6 +87,7 @@ macro_rules! gradients_of_one {
 mod activation;
 mod arg_extreme;
 mod arithmetic;
+mod batch_norm;
 mod bias;
 mod cast;
 mod comparison;
@@ -102,6 +103,7 @@ mod error_function;
 mod exponential;
 mod fill;
 mod gather;
+mod group_norm;
 mod hard_activation;
 mod hyperbolic;
 mod matmul;
