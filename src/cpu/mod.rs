@@ -1,7 +1,8 @@
 //! Packing and micro-kernels for the CPU: the functions over slices and views that the kernels of the operations call.
 //!
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), convolution, from the
-//! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]),
+//! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`];
+//! over any number of axes [`convolution`], [`depthwise`], [`volume`]),
 //! vectorised loops ([`lanes`]), planes that are normalised together ([`planes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
 //! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
@@ -16,6 +17,8 @@ pub(crate) mod compensated;
 pub(crate) mod compute;
 pub(crate) mod conv2d;
 pub(crate) mod conv2d_relu;
+pub(crate) mod convolution;
+mod depthwise;
 pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
@@ -28,3 +31,4 @@ pub(crate) mod scaled;
 pub(crate) mod scratch;
 pub(crate) mod sum_of;
 pub(crate) mod tiles;
+pub(crate) mod volume;

@@ -1,5 +1,5 @@
-//! How a kernel or a window moves over an image: [`Conv2dGeometry`], [`Pool2dGeometry`] and [`Conv2dPoolGeometry`]. All
-//! extents are `[rows, cols]`.
+//! How a kernel or a window moves over an image: [`Conv2dGeometry`], [`Pool2dGeometry`] and [`Conv2dPoolGeometry`], whose
+//! extents are `[rows, cols]`; and over any number of axes: [`ConvolutionGeometry`].
 
 use dahl::prelude::*;
 
@@ -107,6 +107,61 @@ impl Conv2dPoolGeometry {
     /// Sets the zeros around the image, on both sides; the default is none.
     pub const fn padding(mut self, padding: [usize; 2]) -> Self {
         self.padding = padding;
+        self
+    }
+}
+
+/// How the kernel of a convolution moves over `D` spatial axes.
+///
+/// ```
+/// use dahl::ops::ConvolutionGeometry;
+///
+/// let geometry = ConvolutionGeometry::default().stride([2, 1, 1]).dilation([1, 2, 2]).groups(4);
+/// assert_eq!((geometry.padding, geometry.groups), ([0; 3], 4));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Argument)]
+#[repr(C)]
+pub struct ConvolutionGeometry<const D: usize> {
+    /// The stride of the kernel.
+    pub stride: [usize; D],
+    /// Zeros before and after the input, along each axis.
+    pub padding: [usize; D],
+    /// The distance of the kernel's elements.
+    pub dilation: [usize; D],
+    /// Groups of adjacent channels, each of which is convolved alone; with as many as channels, the convolution is
+    /// depthwise.
+    pub groups: usize,
+}
+
+/// Stride 1 and dilation 1, one group, without padding.
+impl<const D: usize> Default for ConvolutionGeometry<D> {
+    fn default() -> Self {
+        Self { stride: [1; D], padding: [0; D], dilation: [1; D], groups: 1 }
+    }
+}
+
+impl<const D: usize> ConvolutionGeometry<D> {
+    /// Sets the stride of the kernel; the default is 1.
+    pub const fn stride(mut self, stride: [usize; D]) -> Self {
+        self.stride = stride;
+        self
+    }
+
+    /// Sets the zeros before and after the input; the default is none.
+    pub const fn padding(mut self, padding: [usize; D]) -> Self {
+        self.padding = padding;
+        self
+    }
+
+    /// Sets the distance of the kernel's elements; the default is 1.
+    pub const fn dilation(mut self, dilation: [usize; D]) -> Self {
+        self.dilation = dilation;
+        self
+    }
+
+    /// Sets the number of groups of channels; the default is one.
+    pub const fn groups(mut self, groups: usize) -> Self {
+        self.groups = groups;
         self
     }
 }

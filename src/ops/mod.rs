@@ -4,8 +4,8 @@
 //! arena (`matmul_init`), and, where the output can take the place of an input, one that overwrites it (`add_self`).
 //! All take arrays, submit a task and return. A wrong shape is an error of the call.
 //!
-//! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, and
-//! matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
+//! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, signals
+//! and volumes have one and three spatial axes in place of rows and columns, and matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
 //! round once. An operation on a batch is one task. Several tasks on parts of a batch give the same result, and the
 //! operations that sum over a batch add to their output (mode `REDUX`), so the results of the parts add up.
 //!
@@ -24,6 +24,7 @@ mod comparison;
 mod concat;
 mod conv2d;
 mod conv2d_relu;
+mod convolution;
 mod copy;
 mod cross_entropy;
 mod diag;
@@ -68,6 +69,7 @@ pub use comparison::*;
 pub use concat::*;
 pub use conv2d::*;
 pub use conv2d_relu::*;
+pub use convolution::*;
 pub use copy::*;
 pub use cross_entropy::*;
 pub use diag::*;
@@ -146,6 +148,7 @@ codelet_types! {
     comparison: Clip, Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual, Select;
     conv2d: Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput;
     conv2d_relu: BiasReluMaxPool2dBackward, Conv2dRelu, Conv2dReluBackward, Conv2dReluMaxPool2d, Conv2dReluMaxPool2dBackward;
+    convolution: Convolution, ConvolutionBackwardFilters, ConvolutionBackwardInput;
     copy: Copy;
     cross_entropy: CountCorrect, CrossEntropy, CrossEntropyBackward;
     diag: Diag, Diagonal, DiagonalBackward;

@@ -15,6 +15,7 @@ pub(crate) mod bias;
 pub(crate) mod comparison;
 pub(crate) mod conv2d;
 pub(crate) mod conv2d_relu;
+pub(crate) mod convolution;
 pub(crate) mod cross_entropy;
 pub(crate) mod error_function;
 pub(crate) mod hard_activation;

@@ -30,6 +30,7 @@ mod bias;
 mod checker;
 mod comparison;
 mod conv2d;
+mod convolution;
 mod cross_entropy;
 mod diag;
 mod error_function;

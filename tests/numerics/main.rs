@@ -12,6 +12,7 @@ mod bias;
 mod comparison;
 mod conv2d;
 mod conv2d_relu;
+mod convolution;
 mod cross_entropy;
 mod error_function;
 mod exponential;

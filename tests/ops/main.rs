@@ -94,6 +94,7 @@ mod comparison;
 mod concat;
 mod conv2d;
 mod conv2d_relu;
+mod convolution;
 mod copy;
 mod cross_entropy;
 mod diag;
