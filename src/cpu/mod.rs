@@ -3,7 +3,7 @@
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), convolution, from the
 //! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`];
 //! over any number of axes [`convolution`], [`depthwise`], [`volume`]),
-//! vectorised loops ([`lanes`]), planes that are normalised together ([`planes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
+//! vectorised loops ([`lanes`]), planes that are normalised together ([`planes`]), pooling ([`windows`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
 //! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
 //! may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops
@@ -32,3 +32,4 @@ pub(crate) mod scratch;
 pub(crate) mod sum_of;
 pub(crate) mod tiles;
 pub(crate) mod volume;
+pub(crate) mod windows;

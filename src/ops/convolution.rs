@@ -7,7 +7,7 @@
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 
-use super::geometry::ConvolutionGeometry;
+use super::geometry::{ConvolutionGeometry, spatial, with_spatial};
 use crate::cpu::convolution::{Convolution as Extents, backward_filters, backward_input, forward};
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::volume::{Slide, Volume};
@@ -40,15 +40,11 @@ fn extents<const D: usize>(input: &[usize], filters: &[usize], geometry: Convolu
     }
 }
 
-/// `[first, second, ..spatial]`, without the extents for which there is no axis.
-fn with_spatial<const N: usize>(
-    first: Option<&usize>,
-    second: usize,
-    spatial: impl Iterator<Item = usize>,
-) -> [usize; N] {
-    let mut shape = [0; N];
-    let extents = [first.copied().unwrap_or(0), second].into_iter().chain(spatial);
-    shape.iter_mut().zip(extents).for_each(|(to, extent)| *to = extent);
+/// `shape` with so many channels.
+fn with_channels<const N: usize>(mut shape: [usize; N], channels: Option<&usize>) -> [usize; N] {
+    if let (Some(to), Some(&channels)) = (shape.get_mut(1), channels) {
+        *to = channels;
+    }
     shape
 }
 
@@ -58,8 +54,9 @@ fn output_shape<const N: usize, const D: usize>(
     filters: [usize; N],
     geometry: ConvolutionGeometry<D>,
 ) -> [usize; N] {
-    let positions = slides(&input, &filters, geometry).map(|axis| axis.positions());
-    with_spatial(input.first(), filters.first().copied().unwrap_or(0), positions)
+    let mut slides = slides(&input, &filters, geometry);
+    let positions = std::array::from_fn::<_, D, _>(|_| slides.next().map_or(0, |axis| axis.positions()));
+    with_spatial(with_channels(input, filters.first()), positions)
 }
 
 /// The shape of a convolution's input.
@@ -69,8 +66,8 @@ fn input_shape<const N: usize, const D: usize>(
     spatial: [usize; D],
     geometry: ConvolutionGeometry<D>,
 ) -> [usize; N] {
-    let channels = filters.get(1).copied().unwrap_or(0).saturating_mul(geometry.groups);
-    with_spatial(output.first(), channels, spatial.into_iter())
+    let channels = filters.get(1).map(|channels| channels.saturating_mul(geometry.groups));
+    with_spatial(with_channels(output, channels.as_ref()), spatial)
 }
 
 /// The shape of a convolution's filters.
@@ -80,8 +77,12 @@ fn filters_shape<const N: usize, const D: usize>(
     kernel: [usize; D],
     geometry: ConvolutionGeometry<D>,
 ) -> [usize; N] {
-    let channels = input.get(1).copied().unwrap_or(0) / geometry.groups.max(1);
-    with_spatial(output.get(1), channels, kernel.into_iter())
+    let channels = input.get(1).map(|channels| channels / geometry.groups.max(1));
+    let mut shape = with_spatial(with_channels(output, channels.as_ref()), kernel);
+    if let [first, ..] = &mut shape[..] {
+        *first = output.get(1).copied().unwrap_or(0);
+    }
+    shape
 }
 
 /// Whether the filters fit into the padded input, at a stride and a dilation that are not 0, and the groups divide the
@@ -98,11 +99,6 @@ fn fits<const N: usize, const D: usize>(
         && filters[1].checked_mul(groups) == Some(input[1])
         && filters[0].is_multiple_of(groups)
         && slides(&input, &filters, geometry).all(|axis| axis.positions() > 0)
-}
-
-/// The extents of the spatial axes.
-fn spatial<const N: usize, const D: usize>(shape: [usize; N]) -> [usize; D] {
-    std::array::from_fn(|axis| shape.get(axis + 2).copied().unwrap_or(0))
 }
 
 /// `out[n, f, p] = sum over i, t of filters[f, i, t] * input[n, g + i, p * stride + t * dilation - padding]`, where `p` and `t`
@@ -141,11 +137,11 @@ fn convolution_gradient<T: Real, const D: usize, const N: usize>(
     let ConvolutionGradient { input, filters, gradient, geometry, scope, .. } = rule;
     if let Some(by_input) = rule.by_input {
         *by_input =
-            convolution_backward_input_init(scope, gradient, filters, spatial(input.shape()), geometry)?;
+            convolution_backward_input_init(scope, gradient, filters, spatial(&input.shape()), geometry)?;
     }
     if let Some(by_filters) = rule.by_filters {
         *by_filters =
-            convolution_backward_filters_init(scope, input, gradient, spatial(filters.shape()), geometry)?;
+            convolution_backward_filters_init(scope, input, gradient, spatial(&filters.shape()), geometry)?;
     }
     Ok(())
 }
@@ -191,7 +187,7 @@ fn convolution_backward_input_gradient<T: Real, const D: usize, const N: usize>(
         *by_gradient = convolution_init(scope, gradient_out, filters, geometry)?;
     }
     if let Some(by_filters) = rule.by_filters {
-        let kernel = spatial(filters.shape());
+        let kernel = spatial(&filters.shape());
         *by_filters = convolution_backward_filters_init(scope, gradient_out, gradient, kernel, geometry)?;
     }
     Ok(())
@@ -231,8 +227,13 @@ fn convolution_backward_filters_gradient<T: Real, const D: usize, const N: usize
 ) -> dahl::Result<()> {
     let ConvolutionBackwardFiltersGradient { input, gradient, gradient_out, geometry, scope, .. } = rule;
     if let Some(by_input) = rule.by_input {
-        *by_input =
-            convolution_backward_input_init(scope, gradient, gradient_out, spatial(input.shape()), geometry)?;
+        *by_input = convolution_backward_input_init(
+            scope,
+            gradient,
+            gradient_out,
+            spatial(&input.shape()),
+            geometry,
+        )?;
     }
     if let Some(by_gradient) = rule.by_gradient {
         *by_gradient = convolution_init(scope, input, gradient_out, geometry)?;

@@ -15,6 +15,7 @@
 //! under them (`cpu`).
 
 mod activation;
+mod adaptive_pool;
 mod arg_extreme;
 mod arithmetic;
 mod batch_norm;
@@ -42,6 +43,7 @@ mod matmul;
 mod norm;
 mod normalised;
 mod one_hot;
+mod pool;
 mod pool2d;
 mod product;
 mod random;
@@ -60,6 +62,7 @@ mod trigonometric;
 mod variance;
 
 pub use activation::*;
+pub use adaptive_pool::*;
 pub use arg_extreme::*;
 pub use arithmetic::*;
 pub use batch_norm::*;
@@ -86,6 +89,7 @@ pub use label::*;
 pub use matmul::*;
 pub use norm::*;
 pub use one_hot::*;
+pub use pool::*;
 pub use pool2d::*;
 pub use product::*;
 pub use random::*;
@@ -139,6 +143,7 @@ macro_rules! codelet_types {
 
 codelet_types! {
     activation: Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, LeakyRelu, LogSigmoid, LogSigmoidBackward, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward;
+    adaptive_pool: AdaptiveAvgPool, AdaptiveAvgPoolBackward, AdaptiveMaxPool;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
     batch_norm: BatchNorm, BatchNormBackward, BatchNormInference;
@@ -163,6 +168,7 @@ codelet_types! {
     matmul: Matmul, MatmulAdd, Matvec, Outer;
     norm: Norm, NormAxis, NormAxisBackward, NormBackward, NormL1, NormL1Axis;
     one_hot: OneHot;
+    pool: AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward;
     pool2d: AvgPool2d, AvgPool2dBackward, MaxPool2d, MaxPool2dBackward;
     product: Product, ProductAxis, ProductAxisBackward, ProductBackward;
     random: Normal, Uniform;

@@ -24,6 +24,7 @@ mod lane;
 pub(crate) mod matmul;
 pub(crate) mod moved;
 pub(crate) mod norm;
+pub(crate) mod pool;
 pub(crate) mod pool2d;
 pub(crate) mod product;
 pub(crate) mod reduce;

@@ -41,6 +41,7 @@ mod hard_activation;
 mod hyperbolic;
 mod matmul;
 mod norm;
+mod pool;
 mod pool2d;
 mod product;
 mod reduce;

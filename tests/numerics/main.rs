@@ -21,6 +21,7 @@ mod hyperbolic;
 mod matmul;
 mod moved;
 mod norm;
+mod pool;
 mod pool2d;
 mod product;
 mod reduce;

@@ -85,6 +85,7 @@ macro_rules! gradients_of_one {
 }
 
 mod activation;
+mod adaptive_pool;
 mod arg_extreme;
 mod arithmetic;
 mod batch_norm;
@@ -111,6 +112,7 @@ mod matmul;
 mod norm;
 mod one_hot;
 mod parts;
+mod pool;
 mod pool2d;
 mod product;
 mod random;
