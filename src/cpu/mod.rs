@@ -1,9 +1,11 @@
 //! Packing and micro-kernels for the CPU: the functions over slices and views that the kernels of the operations call.
 //!
-//! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks ([`attention`]), convolution, from the
-//! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]),
-//! vectorised loops ([`lanes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
-//! elements in their compute type ([`compute`]), rows divided by their deviation ([`normalize`]), rotations of pairs ([`rotary`]), counter-based random numbers ([`philox`]), and the temporary memory
+//! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks
+//! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
+//! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
+//! ([`windows`]), vectorised loops ([`lanes`]), planes and rows that are normalised ([`planes`], [`normalize`]), rotations
+//! of pairs ([`rotary`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in
+//! their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
 //! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
 //! may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops
 //! of [`direct`] that read lines without a check for each, and [`prefetch`] do.
@@ -17,12 +19,15 @@ pub(crate) mod compensated;
 pub(crate) mod compute;
 pub(crate) mod conv2d;
 pub(crate) mod conv2d_relu;
+pub(crate) mod convolution;
+mod depthwise;
 pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod lanes;
 pub(crate) mod normalize;
 pub(crate) mod philox;
+pub(crate) mod planes;
 mod prefetch;
 pub(crate) mod rotary;
 pub(crate) mod row_major;
@@ -30,3 +35,5 @@ pub(crate) mod scaled;
 pub(crate) mod scratch;
 pub(crate) mod sum_of;
 pub(crate) mod tiles;
+pub(crate) mod volume;
+pub(crate) mod windows;

@@ -24,6 +24,29 @@ pub(crate) fn sum_of<T: Real>(values: &[T], f: impl Fn(T::Compute) -> T::Compute
     })
 }
 
+/// The sum of `f(a, b)` over pairs of elements, in the compute type, added as by [`sum_of`].
+#[inline(always)]
+pub(crate) fn sum_of_two<T: Real>(
+    a: &[T],
+    b: &[T],
+    f: impl Fn(T::Compute, T::Compute) -> T::Compute,
+) -> T::Compute {
+    assert_eq!(a.len(), b.len());
+    let block = a.len().min(BLOCK);
+    with_scratch([block, block, a.len().div_ceil(BLOCK)], |[terms, others, sums]: [&mut [T::Compute]; 3]| {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.chunks(BLOCK).zip(b.chunks(BLOCK))) {
+            let (terms, others) = (&mut terms[..a.len()], &mut others[..a.len()]);
+            T::widen_slice(a, terms);
+            T::widen_slice(b, others);
+            for (term, other) in terms.iter_mut().zip(&*others) {
+                *term = f(*term, *other);
+            }
+            *sum = simd::sum(terms);
+        }
+        simd::sum(sums) + T::Compute::ZERO
+    })
+}
+
 /// The mean, not rounded to `T`; NaN if there are no values.
 #[inline(always)]
 pub(crate) fn mean_of<T: Real>(values: &[T]) -> T::Compute {

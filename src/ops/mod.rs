@@ -4,8 +4,8 @@
 //! arena (`matmul_init`), and, where the output can take the place of an input, one that overwrites it (`add_self`).
 //! All take arrays, submit a task and return. A wrong shape is an error of the call.
 //!
-//! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, and
-//! matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
+//! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, signals
+//! and volumes have one and three spatial axes in place of rows and columns, and matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
 //! round once. An operation on a batch is one task. Several tasks on parts of a batch give the same result, and the
 //! operations that sum over a batch add to their output (mode `REDUX`), so the results of the parts add up.
 //!
@@ -15,17 +15,20 @@
 //! under them (`cpu`).
 
 mod activation;
+mod adaptive_pool;
 mod arg_extreme;
 mod arithmetic;
 mod attention;
 mod attention_backward;
 mod attention_products;
+mod batch_norm;
 mod bias;
 mod cast;
 mod comparison;
 mod concat;
 mod conv2d;
 mod conv2d_relu;
+mod convolution;
 mod copy;
 mod cross_entropy;
 mod cumulative_sum;
@@ -37,6 +40,7 @@ mod exponential;
 mod fill;
 mod gather;
 mod geometry;
+mod group_norm;
 mod hard_activation;
 mod heads;
 mod hyperbolic;
@@ -45,7 +49,9 @@ mod layer_norm;
 mod matmul;
 mod matmul_batched;
 mod norm;
+mod normalised;
 mod one_hot;
+mod pool;
 mod pool2d;
 mod product;
 mod random;
@@ -67,16 +73,19 @@ mod trigonometric;
 mod variance;
 
 pub use activation::*;
+pub use adaptive_pool::*;
 pub use arg_extreme::*;
 pub use arithmetic::*;
 pub use attention::*;
 pub use attention_backward::*;
+pub use batch_norm::*;
 pub use bias::*;
 pub use cast::*;
 pub use comparison::*;
 pub use concat::*;
 pub use conv2d::*;
 pub use conv2d_relu::*;
+pub use convolution::*;
 pub use copy::*;
 pub use cross_entropy::*;
 pub use cumulative_sum::*;
@@ -88,6 +97,7 @@ pub use exponential::*;
 pub use fill::*;
 pub use gather::*;
 pub use geometry::*;
+pub use group_norm::*;
 pub use hard_activation::*;
 pub use heads::*;
 pub use hyperbolic::*;
@@ -97,6 +107,7 @@ pub use matmul::*;
 pub use matmul_batched::*;
 pub use norm::*;
 pub use one_hot::*;
+pub use pool::*;
 pub use pool2d::*;
 pub use product::*;
 pub use random::*;
@@ -153,16 +164,19 @@ macro_rules! codelet_types {
 
 codelet_types! {
     activation: Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, LeakyRelu, LogSigmoid, LogSigmoidBackward, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward;
+    adaptive_pool: AdaptiveAvgPool, AdaptiveAvgPoolBackward, AdaptiveMaxPool;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
     attention: Attention;
     attention_backward: AttentionBackward;
+    batch_norm: BatchNorm, BatchNormBackward, BatchNormInference;
     bias: Bias, BiasBackward;
     cast: Cast;
     concat: Concat, Stack;
     comparison: Clip, Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual, Select;
     conv2d: Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput;
     conv2d_relu: BiasReluMaxPool2dBackward, Conv2dRelu, Conv2dReluBackward, Conv2dReluMaxPool2d, Conv2dReluMaxPool2dBackward;
+    convolution: Convolution, ConvolutionBackwardFilters, ConvolutionBackwardInput;
     copy: Copy;
     cross_entropy: CountCorrect, CrossEntropy, CrossEntropyBackward;
     cumulative_sum: CumulativeSum, CumulativeSumBackward;
@@ -173,6 +187,7 @@ codelet_types! {
     exponential: Exp, Exp2, Expm1, Ln, Log10, Log1p, Log2;
     fill: Fill;
     gather: Gather, GatherBackward, IndexSelect, IndexSelectBackward;
+    group_norm: GroupNorm, GroupNormBackward;
     hard_activation: HardSigmoid, HardSwish, HardTanh;
     heads: DivideHeads, JoinHeads, MergeHeads, SplitHeads;
     hyperbolic: Acosh, Asinh, Atanh, Cosh, Sinh, Tanh;
@@ -181,6 +196,7 @@ codelet_types! {
     matmul_batched: MatmulBatched;
     norm: Norm, NormAxis, NormAxisBackward, NormBackward, NormL1, NormL1Axis;
     one_hot: OneHot;
+    pool: AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward;
     pool2d: AvgPool2d, AvgPool2dBackward, MaxPool2d, MaxPool2dBackward;
     product: Product, ProductAxis, ProductAxisBackward, ProductBackward;
     random: Normal, Uniform;

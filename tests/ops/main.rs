@@ -85,15 +85,18 @@ macro_rules! gradients_of_one {
 }
 
 mod activation;
+mod adaptive_pool;
 mod arg_extreme;
 mod arithmetic;
 mod attention;
+mod batch_norm;
 mod bias;
 mod cast;
 mod comparison;
 mod concat;
 mod conv2d;
 mod conv2d_relu;
+mod convolution;
 mod copy;
 mod cross_entropy;
 mod cumulative_sum;
@@ -104,6 +107,7 @@ mod error_function;
 mod exponential;
 mod fill;
 mod gather;
+mod group_norm;
 mod hard_activation;
 mod hyperbolic;
 mod layer_norm;
@@ -112,6 +116,7 @@ mod matmul_batched;
 mod norm;
 mod one_hot;
 mod parts;
+mod pool;
 mod pool2d;
 mod product;
 mod random;

@@ -1,0 +1,279 @@
+//! Convolution over one to three spatial axes, with stride, padding, dilation and groups, and its gradients.
+//!
+//! For each sample and group, with `patches` of `[in_channels / groups * taps, positions]` ([`pack`]):
+//!
+//! * [`forward`]: `out = filters x patches`,
+//! * [`backward_filters`]: `filters_gradient += gradient x patches^T`,
+//! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to where they came from.
+//!
+//! Patches are packed for some positions at a time, in a recycled buffer of [`TILE_BYTES`], or of [`POSITIONS`] positions
+//! where that is larger. Groups of one input channel, as those of a depthwise convolution, would make products of few rows:
+//! [`depthwise`](super::depthwise) computes them line by line.
+//!
+//! Convolution of images by [`conv2d`](super::conv2d) is faster where it applies.
+
+use std::ops::Range;
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use dahl_core::{Element, Real};
+use ndarray::s;
+
+use super::compute::{computes_in_itself, in_compute, widened_len};
+use super::depthwise;
+use super::gemm::{matrix, matrix_mut, product};
+use super::row_major::add_sums;
+use super::scratch::with_scratch;
+use super::volume::{Volume, pack, unpack_add};
+
+/// Bytes of the patches that are packed at a time: half of a common second-level cache.
+const TILE_BYTES: usize = 256 * 1024;
+/// The fewest positions that are packed at a time: a product of fewer columns is slow.
+const POSITIONS: usize = 64;
+/// Samples whose filter gradients are added one after the other before their sum is added to the total.
+const SAMPLES: usize = 64;
+
+/// The extents of a convolution: inputs `[batch, in_channels, volume]`, filters `[out_channels, in_channels / groups,
+/// taps]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convolution {
+    pub(crate) batch: usize,
+    pub(crate) in_channels: usize,
+    pub(crate) out_channels: usize,
+    pub(crate) groups: usize,
+    pub(crate) volume: Volume,
+}
+
+/// One group of a convolution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) in_channels: usize,
+    pub(super) out_channels: usize,
+    /// Elements of a filter.
+    pub(super) filter: usize,
+    pub(super) positions: usize,
+    /// Elements of the group's channels of a sample.
+    input: usize,
+    /// Elements of the group's output of a sample.
+    output: usize,
+}
+
+impl Group {
+    fn of(conv: &Convolution) -> Self {
+        let (in_channels, out_channels) = (conv.in_channels / conv.groups, conv.out_channels / conv.groups);
+        let positions = conv.volume.positions();
+        let (input, output) = (in_channels * conv.volume.len(), out_channels * positions);
+        Self { in_channels, out_channels, filter: in_channels * conv.volume.taps(), positions, input, output }
+    }
+
+    /// Elements of its filters.
+    fn filters(&self) -> usize {
+        self.out_channels * self.filter
+    }
+
+    /// Positions whose patches are packed together.
+    fn tile<C>(&self) -> usize {
+        let tile = TILE_BYTES / (self.filter * size_of::<C>()).max(1);
+        tile.max(POSITIONS).min(self.positions)
+    }
+
+    /// The tiles: their positions.
+    fn tiles<C>(&self) -> impl Iterator<Item = Range<usize>> + use<C> {
+        let (positions, step) = (self.positions, self.tile::<C>());
+        (0..positions).step_by(step).map(move |start| start..positions.min(start + step))
+    }
+}
+
+impl Convolution {
+    fn assert_lengths(&self, input: usize, filters: usize, out: usize) {
+        let group = Group::of(self);
+        assert_eq!(input, self.batch * self.groups * group.input);
+        assert_eq!(filters, self.groups * group.filters());
+        assert_eq!(out, self.batch * self.groups * group.output);
+    }
+
+    /// Whether the groups have one input channel each.
+    fn is_depthwise(&self) -> bool {
+        self.in_channels == self.groups
+    }
+}
+
+/// `out[n, f, p] = sum over i and taps t of filters[f, i, t] * input[n, first channel of f's group + i, p * stride + t *
+/// dilation - padding]`.
+#[inline(always)]
+pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
+    conv.assert_lengths(input.len(), filters.len(), out.len());
+    if out.is_empty() {
+        return;
+    }
+    if input.is_empty() || filters.is_empty() {
+        out.fill(T::ZERO);
+        return;
+    }
+    let group = Group::of(conv);
+    if conv.is_depthwise() {
+        let channels = input.chunks_exact(group.input).zip(out.chunks_exact_mut(group.output));
+        for (index, (channel, out)) in channels.enumerate() {
+            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+            depthwise::forward(&conv.volume, channel, filters, out);
+        }
+        return;
+    }
+    let tile = group.tile::<T::Compute>();
+    let lengths =
+        [widened_len::<T>(filters.len()), group.filter * tile, widened_len::<T>(group.out_channels * tile)];
+    with_scratch(lengths, |[wide_filters, patches, wide_out]: [&mut [T::Compute]; 3]| {
+        let filters = in_compute(filters, wide_filters);
+        let channels = input.chunks_exact(group.input).zip(out.chunks_exact_mut(group.output));
+        for (index, (channels, out)) in channels.enumerate() {
+            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+            let filters = matrix(filters, [group.out_channels, group.filter]);
+            for covered in group.tiles::<T::Compute>() {
+                let patches = &mut patches[..group.filter * covered.len()];
+                pack(&conv.volume, channels, covered.clone(), patches);
+                let patches = matrix(patches, [group.filter, covered.len()]);
+                if computes_in_itself::<T>() {
+                    let mut sums =
+                        matrix_mut(cast_slice_mut(&mut *out), [group.out_channels, group.positions]);
+                    product(filters, patches, sums.slice_mut(s![.., covered]), false);
+                } else {
+                    let sums = &mut wide_out[..group.out_channels * covered.len()];
+                    product(filters, patches, matrix_mut(sums, [group.out_channels, covered.len()]), false);
+                    let outs = out.chunks_exact_mut(group.positions);
+                    for (sums, out) in sums.chunks_exact(covered.len()).zip(outs) {
+                        T::narrow_slice(sums, &mut out[covered.clone()]);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// The gradient by the input.
+#[inline(always)]
+pub(crate) fn backward_input<T: Real>(
+    conv: &Convolution,
+    gradient: &[T],
+    filters: &[T],
+    input_gradient: &mut [T],
+) {
+    conv.assert_lengths(input_gradient.len(), filters.len(), gradient.len());
+    input_gradient.fill(T::ZERO);
+    if gradient.is_empty() || input_gradient.is_empty() || filters.is_empty() {
+        return;
+    }
+    let group = Group::of(conv);
+    let tile = group.tile::<T::Compute>();
+    let lengths = [
+        widened_len::<T>(filters.len()),
+        if conv.is_depthwise() { 0 } else { group.filter * tile },
+        widened_len::<T>(group.out_channels * tile),
+        widened_len::<T>(group.input),
+    ];
+    with_scratch(lengths, |[wide_filters, patches, wide_gradient, wide]: [&mut [T::Compute]; 4]| {
+        let filters = in_compute(filters, wide_filters);
+        let channels = gradient.chunks_exact(group.output).zip(input_gradient.chunks_exact_mut(group.input));
+        for (index, (gradient, channels)) in channels.enumerate() {
+            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+            let in_place = computes_in_itself::<T>();
+            let sums: &mut [T::Compute] = if in_place { cast_slice_mut(&mut *channels) } else { &mut *wide };
+            sums.fill(T::Compute::ZERO);
+            if conv.is_depthwise() {
+                depthwise::backward_input(&conv.volume, gradient, filters, sums);
+            } else {
+                let filters = matrix(filters, [group.out_channels, group.filter]).reversed_axes();
+                for covered in group.tiles::<T::Compute>() {
+                    let patches = &mut patches[..group.filter * covered.len()];
+                    let gradient = Tile { gradient, group, covered: covered.clone() };
+                    let shape = [group.filter, covered.len()];
+                    gradient.with(wide_gradient, |gradient| {
+                        product(filters, gradient, matrix_mut(patches, shape), false);
+                    });
+                    unpack_add(&conv.volume, patches, covered, sums);
+                }
+            }
+            if !in_place {
+                T::narrow_slice(wide, channels);
+            }
+        }
+    });
+}
+
+/// The gradient by the filters, added to `filters_gradient` (in the compute type).
+#[inline(always)]
+pub(crate) fn backward_filters<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    gradient: &[T],
+    filters_gradient: &mut [T::Compute],
+) {
+    conv.assert_lengths(input.len(), filters_gradient.len(), gradient.len());
+    if gradient.is_empty() || input.is_empty() || filters_gradient.is_empty() {
+        return;
+    }
+    // The gradients of some samples are added one by one, and then their sums pairwise.
+    let (len, parts) = (filters_gradient.len(), conv.batch.div_ceil(SAMPLES));
+    let [input_len, gradient_len] = [input.len(), gradient.len()].map(|len| len / conv.batch * SAMPLES);
+    with_scratch([parts * len], |[sums]: [&mut [T::Compute]; 1]| {
+        sums.fill(T::Compute::ZERO);
+        let samples = input.chunks(input_len).zip(gradient.chunks(gradient_len));
+        for ((input, gradient), sums) in samples.zip(sums.chunks_exact_mut(len)) {
+            add_filters_gradient(conv, input, gradient, sums);
+        }
+        add_sums(sums, [1, parts, len], filters_gradient);
+    });
+}
+
+/// [`backward_filters`], one sample after the other.
+#[inline(always)]
+fn add_filters_gradient<T: Real>(conv: &Convolution, input: &[T], gradient: &[T], sums: &mut [T::Compute]) {
+    let group = Group::of(conv);
+    let tile = group.tile::<T::Compute>();
+    let lengths = [
+        if conv.is_depthwise() { 0 } else { group.filter * tile },
+        widened_len::<T>(group.out_channels * tile),
+    ];
+    with_scratch(lengths, |[patches, wide_gradient]: [&mut [T::Compute]; 2]| {
+        let channels = input.chunks_exact(group.input).zip(gradient.chunks_exact(group.output));
+        for (index, (channels, gradient)) in channels.enumerate() {
+            let sums = &mut sums[index % conv.groups * group.filters()..][..group.filters()];
+            if conv.is_depthwise() {
+                depthwise::backward_filters(&conv.volume, channels, gradient, sums);
+                continue;
+            }
+            for covered in group.tiles::<T::Compute>() {
+                let patches = &mut patches[..group.filter * covered.len()];
+                pack(&conv.volume, channels, covered.clone(), patches);
+                let patches = matrix(patches, [group.filter, covered.len()]).reversed_axes();
+                let sums = matrix_mut(sums, [group.out_channels, group.filter]);
+                Tile { gradient, group, covered }
+                    .with(wide_gradient, |gradient| product(gradient, patches, sums, true));
+            }
+        }
+    });
+}
+
+/// Some positions of the gradient of a group.
+struct Tile<'a, T> {
+    gradient: &'a [T],
+    group: Group,
+    covered: Range<usize>,
+}
+
+impl<T: Real> Tile<'_, T> {
+    /// Calls `f` with them, `[out_channels, positions]`, in place or widened into `wide`.
+    #[inline(always)]
+    fn with(self, wide: &mut [T::Compute], f: impl FnOnce(ndarray::ArrayView2<'_, T::Compute>)) {
+        let Self { gradient, group, covered } = self;
+        if computes_in_itself::<T>() {
+            let all = matrix(cast_slice(gradient), [group.out_channels, group.positions]);
+            return f(all.slice(s![.., covered]));
+        }
+        let wide = &mut wide[..group.out_channels * covered.len()];
+        for (wide, gradient) in
+            wide.chunks_exact_mut(covered.len()).zip(gradient.chunks_exact(group.positions))
+        {
+            T::widen_slice(&gradient[covered.clone()], wide);
+        }
+        f(matrix(wide, [group.out_channels, covered.len()]));
+    }
+}

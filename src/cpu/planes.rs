@@ -1,0 +1,238 @@
+//! [`Sets`]: planes of `[batch, channels, plane]` that are normalised together, by their mean and their variance.
+//!
+//! Every sum is one over the elements of each plane ([`sum_of`]), and then one over the planes of a set ([`add_sums`]):
+//! the order depends on the shape alone, and the error grows with the logarithm of the number of elements.
+
+use dahl_core::{Element, Real};
+
+use super::compute::computes_in_itself;
+use super::row_major::add_sums;
+use super::scratch::with_scratch;
+use super::sum_of::{sum_of, sum_of_two};
+
+/// Which planes of `[batch, channels, plane]` are normalised together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sets {
+    pub(crate) batch: usize,
+    pub(crate) channels: usize,
+    /// Elements of a plane.
+    pub(crate) plane: usize,
+    pub(crate) over: Over,
+}
+
+/// What a set holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Over {
+    /// A channel of all samples.
+    Batch,
+    /// So many channels of a sample.
+    Channels(usize),
+}
+
+/// Elements that are computed at a time where they are narrowed; they stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+impl Sets {
+    /// The sets of an array `[batch, channels, ..]`.
+    pub(crate) fn of(shape: &[usize], over: Over) -> Self {
+        Self { batch: shape[0], channels: shape[1], plane: shape[2..].iter().product(), over }
+    }
+
+    /// The number of sets.
+    pub(crate) fn count(&self) -> usize {
+        match self.over {
+            Over::Batch => self.channels,
+            Over::Channels(size) => self.planes() / size.max(1),
+        }
+    }
+
+    /// The number of planes.
+    fn planes(&self) -> usize {
+        self.batch * self.channels
+    }
+
+    /// The set of a plane.
+    #[inline(always)]
+    fn set(&self, plane: usize) -> usize {
+        match self.over {
+            Over::Batch => plane % self.channels,
+            Over::Channels(size) => plane / size,
+        }
+    }
+
+    /// The number of elements of a set.
+    fn elements<C: Real>(&self) -> C {
+        let planes = match self.over {
+            Over::Batch => self.batch,
+            Over::Channels(size) => size,
+        };
+        C::from_f64((planes * self.plane) as f64)
+    }
+
+    /// `sums[set] = ` the sum of its planes' numbers.
+    fn sum_sets<C: Real<Compute = C>>(&self, planes: &[C], sums: &mut [C]) {
+        sums.fill(C::ZERO);
+        let extents = match self.over {
+            Over::Batch => [1, self.batch, self.channels],
+            Over::Channels(size) => [self.count(), size, 1],
+        };
+        add_sums(planes, extents, sums);
+    }
+
+    /// Writes the mean of each set, what rounding left out of it, and the variance, by the corrected two-pass algorithm
+    /// ([`variance_of`](super::sum_of::variance_of)); NaN for sets without elements.
+    #[inline(always)]
+    pub(crate) fn statistics<T: Real>(&self, input: &[T], [mean, rest, variance]: [&mut [T::Compute]; 3]) {
+        if input.is_empty() {
+            [mean, rest, variance].map(|all| all.fill(T::Compute::NAN));
+            return;
+        }
+        let count = self.elements::<T::Compute>();
+        with_scratch([self.planes(); 2], |[squares, rests]: [&mut [T::Compute]; 2]| {
+            for (sum, plane) in squares.iter_mut().zip(input.chunks_exact(self.plane)) {
+                *sum = if let [value] = plane { value.widen() } else { sum_of(plane, |value| value) };
+            }
+            self.sum_sets(squares, mean);
+            mean.iter_mut().for_each(|mean| *mean /= count);
+            let sums = squares.iter_mut().zip(&mut *rests).zip(input.chunks_exact(self.plane));
+            for (index, ((square, rest), plane)) in sums.enumerate() {
+                let mean = mean[self.set(index)];
+                if let [value] = plane {
+                    *rest = value.widen() - mean;
+                    *square = *rest * *rest;
+                } else {
+                    *square = sum_of(plane, |value| (value - mean) * (value - mean));
+                    *rest = sum_of(plane, |value| value - mean);
+                }
+            }
+            self.sum_sets(squares, variance);
+            self.sum_sets(rests, rest);
+            for (rest, variance) in rest.iter_mut().zip(variance) {
+                let sum = *rest;
+                *rest = sum / count;
+                *variance = ((*variance - sum * *rest) / count).maximum(T::Compute::ZERO);
+            }
+        });
+    }
+
+    /// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the statistics of the set, and the weight
+    /// and the bias of the channel.
+    #[inline(always)]
+    pub(crate) fn normalise<T: Real>(
+        &self,
+        input: &[T],
+        [weight, bias]: [&[T]; 2],
+        [mean, rest, variance]: [&[T::Compute]; 3],
+        epsilon: T::Compute,
+        out: &mut [T],
+    ) {
+        if input.is_empty() {
+            return;
+        }
+        with_scratch([self.count()], |[inverse]: [&mut [T::Compute]; 1]| {
+            inverses(variance, epsilon, inverse);
+            let planes = input.chunks_exact(self.plane).zip(out.chunks_exact_mut(self.plane));
+            for (index, (plane, out)) in planes.enumerate() {
+                let (set, channel) = (self.set(index), index % self.channels);
+                let (mean, rest, factor) = (mean[set], rest[set], inverse[set] * weight[channel].widen());
+                let bias = bias[channel].widen();
+                map_plane([plane], out, |[value]| (value - mean - rest) * factor + bias);
+            }
+        });
+    }
+
+    /// The gradients of [`Self::normalise`] of the input's own statistics, from the gradient by its result: by the
+    /// input, the weight and the bias.
+    ///
+    /// With `x` the normalised input: `by_input = (weight * gradient - mean of weight * gradient - x * mean of weight *
+    /// gradient * x) / sqrt(variance + epsilon)`, `by_weight = sum of gradient * x`, `by_bias = sum of gradient`.
+    #[inline(always)]
+    pub(crate) fn backward<T: Real>(
+        &self,
+        [input, weight, gradient]: [&[T]; 3],
+        epsilon: T::Compute,
+        [by_input, by_weight, by_bias]: [&mut [T]; 3],
+    ) {
+        if input.is_empty() {
+            by_weight.fill(T::ZERO);
+            by_bias.fill(T::ZERO);
+            return;
+        }
+        let (count, sets, planes) = (self.elements::<T::Compute>(), self.count(), self.planes());
+        let lengths = [sets, sets, sets, sets, sets, planes, planes, self.channels];
+        with_scratch(lengths, |buffers: [&mut [T::Compute]; 8]| {
+            let [mean, rest, inverse, offset, slope, sums, moments, channel_sums] = buffers;
+            self.statistics(input, [&mut *mean, &mut *rest, &mut *slope]);
+            inverses(slope, epsilon, inverse);
+            let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
+            for (index, (input, gradient)) in each.enumerate() {
+                let set = self.set(index);
+                let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
+                let term = |gradient, value| gradient * ((value - mean - rest) * inverse);
+                (sums[index], moments[index]) = match (gradient, input) {
+                    ([gradient], [value]) => (gradient.widen(), term(gradient.widen(), value.widen())),
+                    _ => (sum_of(gradient, |gradient| gradient), sum_of_two(gradient, input, term)),
+                };
+            }
+            for (sums, by) in [(&*sums, by_bias), (&*moments, by_weight)] {
+                channel_sums.fill(T::Compute::ZERO);
+                add_sums(sums, [1, self.batch, self.channels], channel_sums);
+                T::narrow_slice(channel_sums, by);
+            }
+            for (index, (sum, moment)) in sums.iter_mut().zip(&mut *moments).enumerate() {
+                let weight = weight[index % self.channels].widen();
+                *sum *= weight;
+                *moment *= weight;
+            }
+            self.sum_sets(sums, offset);
+            self.sum_sets(moments, slope);
+            let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
+            for (index, ((input, gradient), out)) in
+                each.zip(by_input.chunks_exact_mut(self.plane)).enumerate()
+            {
+                let (set, weight) = (self.set(index), weight[index % self.channels].widen());
+                let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
+                let (offset, slope) = (offset[set] / count, slope[set] / count);
+                map_plane([input, gradient], out, |[value, gradient]| {
+                    (weight * gradient - offset - (value - mean - rest) * inverse * slope) * inverse
+                });
+            }
+        });
+    }
+}
+
+/// `inverse = 1 / sqrt(variance + epsilon)`.
+#[inline(always)]
+fn inverses<C: Real<Compute = C>>(variance: &[C], epsilon: C, inverse: &mut [C]) {
+    for (inverse, variance) in inverse.iter_mut().zip(variance) {
+        *inverse = C::ONE / (*variance + epsilon).sqrt();
+    }
+}
+
+/// `out[i] = f(inputs[..][i])`, computed in the compute type.
+#[inline(always)]
+fn map_plane<T: Real, const INPUTS: usize>(
+    inputs: [&[T]; INPUTS],
+    out: &mut [T],
+    f: impl Fn([T::Compute; INPUTS]) -> T::Compute,
+) {
+    if computes_in_itself::<T>() || out.len() == 1 {
+        let inputs = inputs.map(|input| &input[..out.len()]);
+        for (index, out) in out.iter_mut().enumerate() {
+            *out = T::narrow(f(inputs.map(|input| input[index].widen())));
+        }
+        return;
+    }
+    with_scratch([BLOCK; INPUTS], |mut wide: [&mut [T::Compute]; INPUTS]| {
+        for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+            let mut wide = wide.each_mut();
+            for (wide, input) in wide.iter_mut().zip(inputs) {
+                T::widen_slice(&input[block * BLOCK..][..out.len()], &mut wide[..out.len()]);
+            }
+            for index in 0..out.len() {
+                wide[0][index] = f(wide.each_ref().map(|wide| wide[index]));
+            }
+            T::narrow_slice(&wide[0][..out.len()], out);
+        }
+    });
+}
