@@ -2,8 +2,9 @@
 
 pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
-    AvgPool2d, Conv2d, Conv2dOptions, Dropout, Embedding, KeyValueCache, LayerNorm, Linear, MaxPool2d,
-    MultiHeadAttention, RmsNorm,
+    AvgPool2d, BatchNorm, Conv1d, Conv2d, Conv2dOptions, Conv3d, ConvTranspose1d, ConvTranspose2d,
+    ConvTranspose3d, Dropout, Embedding, GroupNorm, InstanceNorm, KeyValueCache, LayerNorm, Linear,
+    MaxPool2d, MultiHeadAttention, RmsNorm,
 };
 pub use crate::loader::DataLoader;
 pub use crate::loss::{CrossEntropy, Loss};

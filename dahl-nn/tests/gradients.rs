@@ -156,6 +156,53 @@ fn dropout() {
 }
 
 #[test]
+fn norms() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let init = || Init::new(&arena, 4);
+    let layer = LayerNorm::new(&mut init(), 5).unwrap();
+    check(&rt, "layer norm", layer, [2, 3, 5], |step, layer, x| layer.forward(step, x));
+    let layer = RmsNorm::new(&mut init(), 5).unwrap();
+    check(&rt, "rms norm", layer, [2, 3, 5], |step, layer, x| layer.forward(step, x));
+    let layer = BatchNorm::new(&mut init(), 3).unwrap();
+    check(&rt, "batch norm", layer, [4, 3, 5], |step, layer, x| layer.forward(step, x));
+    let layer = GroupNorm::new(&mut init(), 2, 6).unwrap();
+    check(&rt, "group norm", layer, [2, 6, 3, 2], |step, layer, x| layer.forward(step, x));
+    check(&rt, "instance norm", InstanceNorm::new(), [2, 3, 7], |step, layer, x| layer.forward(step, x));
+}
+
+#[test]
+fn attention() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let layer = |heads| MultiHeadAttention::with_key_heads(&mut Init::new(&arena, 5), 8, 4, heads).unwrap();
+    let layers = [layer(4), layer(4).causal(), layer(2).causal().rotary(10_000.0)];
+    for layer in layers {
+        check(&rt, "attention", layer, [2, 5, 8], |step, layer, x| layer.forward(step, x));
+    }
+}
+
+#[test]
+fn convolutions() {
+    use dahl_nn::layer::{Convolution, TransposedConvolution};
+    let rt = runtime();
+    let arena = rt.arena();
+    let init = || Init::new(&arena, 6);
+    let dilated = ops::ConvolutionGeometry::default().stride([2]).padding([1]).dilation([2]);
+    let layer = Convolution::new(&mut init(), 2, 3, [3], dilated).unwrap();
+    check(&rt, "conv1d", layer, [2, 2, 9], |step, layer, x| layer.forward(step, x));
+    let depthwise = ops::ConvolutionGeometry::default().groups(4);
+    let layer = Convolution::new(&mut init(), 4, 8, [2, 2], depthwise).unwrap();
+    check(&rt, "depthwise", layer, [2, 4, 4, 3], |step, layer, x| layer.forward(step, x));
+    let layer = Conv3d::new(&mut init(), 2, 2, [2, 1, 2], ops::ConvolutionGeometry::default()).unwrap();
+    check(&rt, "conv3d", layer, [1, 2, 3, 3, 3], |step, layer, x| layer.forward(step, x));
+    let strided = ops::ConvolutionGeometry::default().stride([2, 2]).padding([1, 0]);
+    let layer = TransposedConvolution::new(&mut init(), 3, 2, [3, 2], strided).unwrap();
+    let layer = layer.output_padding([1, 0]);
+    check(&rt, "transposed", layer, [2, 3, 3, 2], |step, layer, x| layer.forward(step, x));
+}
+
+#[test]
 fn activations() {
     let rt = runtime();
     macro_rules! check_each {
