@@ -43,3 +43,8 @@ pub mod __private {
 }
 
 dahl::include_kernels!();
+
+/// The program in the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,6 +11,7 @@ mod idx;
 #[cfg(feature = "images")]
 mod image_folder;
 mod images;
+mod king_james_bible;
 mod mnist;
 mod npy;
 mod packed_file;
@@ -32,6 +33,7 @@ pub use fashion_mnist::FashionMnist;
 #[cfg(feature = "images")]
 pub use image_folder::ImageFolder;
 pub use images::Images;
+pub use king_james_bible::king_james_bible;
 pub use mnist::Mnist;
 pub use random::Random;
 pub use subset::Subset;

@@ -23,6 +23,26 @@ fn dtype<T: Real>() -> Option<Dtype> {
     }
 }
 
+/// How a file names and stores a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorName {
+    name: String,
+    is_transposed: bool,
+}
+
+impl TensorName {
+    /// A tensor of this name, with the parameter's shape.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), is_transposed: false }
+    }
+
+    /// The file has the matrix transposed.
+    pub fn transposed(mut self) -> Self {
+        self.is_transposed = true;
+        self
+    }
+}
+
 /// A tensor as it is in a file.
 #[derive(Debug)]
 struct Stored {
@@ -152,6 +172,15 @@ impl TensorFile {
     /// # Errors
     /// The first that is not in the file with the module's element type and shape.
     pub(crate) fn values_of<T: Real, M: Module<T> + ?Sized>(&self, module: &M) -> Result<Values<T>> {
+        self.values_as(module, |name| TensorName::new(name))
+    }
+
+    /// As [`values_of`](Self::values_of), from the tensors that `name_of` gives for each name.
+    pub(crate) fn values_as<T: Real, M: Module<T> + ?Sized>(
+        &self,
+        module: &M,
+        mut name_of: impl FnMut(&str) -> TensorName,
+    ) -> Result<Values<T>> {
         let mut values = Ok(BTreeMap::new());
         Visit::all(module, &mut |name, member| {
             let shape = match &member {
@@ -161,13 +190,23 @@ impl TensorFile {
             };
             if let Ok(read) = &mut values {
                 let name = name.to_string();
-                match self.elements(&name, shape) {
+                match self.elements_as(&name_of(&name), shape) {
                     Ok(elements) => drop(read.insert(name, elements)),
                     Err(error) => values = Err(error),
                 }
             }
         });
         Ok(Values(values?))
+    }
+
+    /// The elements of a tensor, in the order of a parameter of `shape`.
+    fn elements_as<T: Real>(&self, stored: &TensorName, shape: &[usize]) -> Result<Vec<T>> {
+        let &[rows, cols] = shape else { return self.elements(&stored.name, shape) };
+        if !stored.is_transposed {
+            return self.elements(&stored.name, shape);
+        }
+        let transposed = self.elements::<T>(&stored.name, &[cols, rows])?;
+        Ok((0..rows * cols).map(|at| transposed[at % cols * rows + at / cols]).collect())
     }
 
     /// Requires that the file has no tensors but those that `is_known`.

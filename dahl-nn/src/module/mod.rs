@@ -24,6 +24,7 @@ use crate::step::Step;
 
 pub use buffer::Buffer;
 pub use dahl_macros::Module;
+pub use file::TensorName;
 pub use init::Init;
 pub use initializer::Initializer;
 pub use name::Name;
@@ -230,5 +231,17 @@ pub trait Module<T: Real> {
         let values = file.values_of(self)?;
         file.require_no_other(|name| values.contains(name))?;
         values.write_to(self)
+    }
+
+    /// Reads the parameters and buffers from a safetensors file that has other names for them. The file may have further
+    /// tensors.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), but for further tensors.
+    fn load_as(&mut self, path: impl AsRef<Path>, name_of: impl FnMut(&str) -> TensorName) -> dahl::Result<()>
+    where
+        Self: Sized,
+    {
+        TensorFile::read(path.as_ref())?.values_as(self, name_of)?.write_to(self)
     }
 }
