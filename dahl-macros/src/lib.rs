@@ -7,6 +7,7 @@
 //! The examples in `docs` are tested by `tests/user-crate`, since this crate is compiled before dahl.
 
 mod argument;
+mod attributes;
 mod check;
 mod compute;
 mod errors;
