@@ -52,6 +52,7 @@ mod softmax;
 mod softmax_backward;
 mod tile;
 mod transpose;
+mod transposed;
 mod trigonometric;
 mod variance;
 
@@ -93,6 +94,7 @@ pub use softmax::*;
 pub use softmax_backward::*;
 pub use tile::*;
 pub use transpose::*;
+pub use transposed::*;
 pub use trigonometric::*;
 pub use variance::*;
 
