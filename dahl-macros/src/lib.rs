@@ -17,6 +17,7 @@ mod gradient_rule;
 mod mode;
 mod model;
 mod parse;
+mod rule_fields;
 mod selection;
 mod tokens;
 mod view;
