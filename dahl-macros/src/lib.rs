@@ -7,6 +7,7 @@
 //! The examples in `docs` are tested by `tests/user-crate`, since this crate is compiled before dahl.
 
 mod argument;
+mod attributes;
 mod check;
 mod compute;
 mod errors;
@@ -17,6 +18,7 @@ mod mode;
 mod model;
 mod module;
 mod parse;
+mod rule_fields;
 mod selection;
 mod tokens;
 mod view;

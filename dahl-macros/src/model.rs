@@ -7,13 +7,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Pat, Path, ReturnType, Type, Visibility,
-    parse_quote,
+    Expr, FnArg, GenericParam, Generics, ItemFn, Pat, Path, ReturnType, Type, Visibility, parse_quote,
 };
 
-use crate::compute;
+use crate::attributes::Attributes;
 use crate::errors::Errors;
-use crate::gradient::DerivedMap;
 use crate::gradient_rule::GradientRule;
 use crate::mode::{Access, Combination, Mode};
 use crate::parse::{Declaration, Options};
@@ -61,19 +59,6 @@ pub(crate) enum Form {
     Map,
     /// Views in, views out.
     Kernel,
-}
-
-/// The user's attributes, sorted by the items that they go to.
-#[derive(Default)]
-pub(crate) struct Attributes {
-    /// Documentation: on everything that is public.
-    pub(crate) docs: Vec<Attribute>,
-    /// `cfg` and lint levels: on every item.
-    pub(crate) everywhere: Vec<Attribute>,
-    /// Deprecation: on the wrappers.
-    pub(crate) wrappers: Vec<Attribute>,
-    /// All others: on the kernel.
-    pub(crate) kernel: Vec<Attribute>,
 }
 
 /// A data parameter.
@@ -131,23 +116,8 @@ impl Codelet {
         codelet
     }
 
-    /// Whether it is a derived map of arrays of one real type: its loop is that of `Pointwise`.
-    pub(crate) fn is_pointwise(&self) -> bool {
-        let Some((output, inputs)) = self.parameters.split_last() else { return false };
-        let text = |parameter: &Parameter| parameter.element.to_token_stream().to_string();
-        // The element type determines all generics.
-        let is_determined = self.generics.params.iter().all(|parameter| match parameter {
-            GenericParam::Type(parameter) => compute::names(&output.element, &parameter.ident),
-            GenericParam::Const(_) | GenericParam::Lifetime(_) => false,
-        });
-        self.is_derived
-            && is_determined
-            && compute::is_real_type(&output.element, &self.generics)
-            && inputs.iter().all(|input| text(input) == text(output))
-    }
-
     /// Determines the meaning of a declaration, without its gradient.
-    fn of(declaration: Declaration, errors: &mut Errors) -> Self {
+    pub(crate) fn of(declaration: Declaration, errors: &mut Errors) -> Self {
         let Declaration { modes, options, function, attribute } = declaration;
         let name = function.sig.ident.clone();
         let signature = function.sig.to_token_stream();
@@ -349,45 +319,6 @@ impl Parameter {
     pub(crate) fn is_given(&self) -> bool {
         self.access != Access::Scratch
     }
-}
-
-impl Attributes {
-    fn sort(attributes: &[Attribute]) -> Self {
-        let mut sorted = Self::default();
-        for attribute in attributes {
-            let path = attribute.path();
-            let is = |name: &str| path.is_ident(name);
-            if is("doc") {
-                sorted.docs.push(attribute.clone());
-            } else if ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"].into_iter().any(is) {
-                sorted.everywhere.push(attribute.clone());
-            } else if is("deprecated") {
-                sorted.wrappers.push(attribute.clone());
-            } else if !is("inline") {
-                // The kernel is always inlined, into one loop for each instruction set.
-                sorted.kernel.push(attribute.clone());
-            }
-        }
-        sorted
-    }
-}
-
-/// The codelet of a derived map: a map without wrappers.
-pub(crate) fn derived(codelet: &Codelet, map: &DerivedMap) -> Codelet {
-    let mode = |access| Mode { access, combination: None, tokens: TokenStream::new() };
-    // The gradient by the output comes after the inputs.
-    let reads = (0..=map.inputs.len()).map(|_| mode(Access::Read));
-    let modes = reads.chain([mode(Access::Write)]).collect();
-    let mut options = Options::default();
-    options.broadcast.clone_from(&codelet.options.broadcast);
-    options.parallel.clone_from(&codelet.options.parallel);
-    options.root = Some(codelet.root.clone());
-    let declaration =
-        Declaration { modes, options, function: map.function.clone(), attribute: TokenStream::new() };
-    let mut derived = Codelet::of(declaration, &mut Errors::default());
-    derived.in_place = None;
-    derived.is_derived = true;
-    derived
 }
 
 /// The parameters of the function that have a name.

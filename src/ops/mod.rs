@@ -69,6 +69,7 @@ mod softmax_backward;
 mod sort;
 mod tile;
 mod transpose;
+mod transposed;
 mod trigonometric;
 mod variance;
 
@@ -125,6 +126,7 @@ pub use softmax_backward::*;
 pub use sort::*;
 pub use tile::*;
 pub use transpose::*;
+pub use transposed::*;
 pub use trigonometric::*;
 pub use variance::*;
 

@@ -12,6 +12,7 @@ use syn::{ReturnType, Type};
 use crate::errors::Errors;
 use crate::mode::Access;
 use crate::model::{Codelet, Form, Kind};
+use crate::rule_fields;
 use crate::view::View;
 
 /// Reports all contradictions between the parts of a declaration.
@@ -34,6 +35,7 @@ pub(crate) fn check(codelet: &Codelet, errors: &mut Errors) {
         }
     }
     options::check(codelet, errors);
+    rule_fields::check(codelet, errors);
 }
 
 fn modes(codelet: &Codelet, errors: &mut Errors) {

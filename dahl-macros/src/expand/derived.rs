@@ -6,11 +6,11 @@ use quote::quote;
 use super::{cuda, descriptor, everywhere, kernel, local};
 use crate::compute::{self, Passing};
 use crate::gradient::DerivedMap;
-use crate::model::{Codelet, derived};
+use crate::model::Codelet;
 
 /// The items of the derived maps, to be printed where their names meet no others.
 pub(super) fn items(codelet: &Codelet, maps: &[DerivedMap]) -> TokenStream {
-    maps.iter().map(|map| item(&derived(codelet, map), map)).collect()
+    maps.iter().map(|map| item(&codelet.derived(map), map)).collect()
 }
 
 fn item(codelet: &Codelet, map: &DerivedMap) -> TokenStream {

@@ -4,14 +4,12 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Lifetime, Path, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, Path};
 
 use super::local;
-use crate::compute;
 use crate::gradient_rule::GradientRule;
-use crate::mode::Access;
 use crate::model::{Codelet, Parameter, type_name};
-use crate::tokens;
+use crate::rule_fields::{by_name, gradient_name, unmentioned};
 
 /// `gradient()`: the data that a tape gets. Without a gradient no tape takes the codelet.
 pub(super) fn gradient(codelet: &Codelet) -> Option<TokenStream> {
@@ -271,39 +269,6 @@ fn struct_name(codelet: &Codelet) -> Ident {
     format_ident!("{}Gradient", codelet.type_name)
 }
 
-/// `by_x`.
-fn by_name(parameter: &Parameter) -> Ident {
-    format_ident!("by_{}", parameter.name.unraw(), span = parameter.name.span())
-}
-
-/// `gradient`, or `gradient_out` if there are several, or an array is called so.
-fn gradient_name(codelet: &Codelet, output: &Parameter) -> Ident {
-    let several = codelet.outputs_with_gradient().count() > 1;
-    let is_taken = codelet.parameters.iter().any(|parameter| parameter.name == "gradient")
-        || codelet.arguments.iter().any(|argument| argument.name == "gradient");
-    if several || is_taken {
-        format_ident!("gradient_{}", output.name.unraw())
-    } else {
-        Ident::new("gradient", proc_macro2::Span::call_site())
-    }
-}
-
-/// The type parameters that no field of the rule's struct mentions.
-fn unmentioned(codelet: &Codelet) -> Vec<Ident> {
-    let rule = codelet.gradient.as_ref().expect("the codelet has a rule");
-    let in_struct = |(index, parameter): &(usize, &Parameter)| {
-        rule.reads(*index, parameter)
-            || codelet.is_differentiated(parameter)
-            || codelet.has_gradient(parameter)
-    };
-    let arrays = codelet.parameters.iter().enumerate().filter(in_struct);
-    let arrays = arrays.map(|(_, parameter)| parameter.element.to_token_stream());
-    let arguments = codelet.arguments.iter().map(|argument| argument.ty.to_token_stream());
-    let types: TokenStream = arrays.chain(arguments).collect();
-    let parameters = codelet.generics.type_params().map(|parameter| parameter.ident.clone());
-    parameters.filter(|name| !tokens::mention(&types, name)).collect()
-}
-
 /// The type of the codelet that a function's path names.
 fn type_of(path: &Path) -> Path {
     let mut path = path.clone();
@@ -315,47 +280,6 @@ fn type_of(path: &Path) -> Path {
 }
 
 impl Codelet {
-    /// Whether there is a gradient by the parameter.
-    pub(crate) fn is_differentiated(&self, parameter: &Parameter) -> bool {
-        parameter.access == Access::Read && self.is_real(parameter)
-    }
-
-    /// Whether the gradient by the parameter is an input of the rule.
-    pub(crate) fn has_gradient(&self, parameter: &Parameter) -> bool {
-        parameter.access.is_made() && self.is_real(parameter)
-    }
-
-    fn outputs_with_gradient(&self) -> impl Iterator<Item = (usize, &Parameter)> {
-        self.made().filter(|(_, parameter)| self.has_gradient(parameter))
-    }
-
-    /// Whether its elements are real numbers, in an instance that has a gradient.
-    fn is_real(&self, parameter: &Parameter) -> bool {
-        compute::is_real_type(&parameter.element, &self.with_real_bound())
-    }
-
-    /// The type parameter of the output, if it may be any element: the gradient is that of real numbers.
-    fn element_made_real(&self) -> Option<&Ident> {
-        let (_, output) = self.made().next()?;
-        let parameter = self
-            .generics
-            .type_params()
-            .find(|parameter| compute::names(&output.element, &parameter.ident))?;
-        (!compute::is_real_type(&output.element, &self.generics)).then_some(&parameter.ident)
-    }
-
-    /// The user's generics, with the output's type parameter bounded by `Real`.
-    fn with_real_bound(&self) -> Generics {
-        let mut generics = self.generics.clone();
-        if let Some(element) = self.element_made_real() {
-            let root = &self.root;
-            for parameter in generics.type_params_mut().filter(|parameter| parameter.ident == *element) {
-                parameter.bounds.push(parse_quote!(#root::Real));
-            }
-        }
-        generics
-    }
-
     fn generics_of(&self, generics: &Generics, with_rank: bool) -> TokenStream {
         self.generics_with(generics, None, with_rank)
     }

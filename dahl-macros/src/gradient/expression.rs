@@ -6,7 +6,7 @@ use quote::quote;
 use syn::{Expr, Lit, UnOp};
 
 use super::Body;
-use super::types::RealType;
+use super::real_type::RealType;
 use crate::compute;
 use crate::model::Codelet;
 use crate::tokens;

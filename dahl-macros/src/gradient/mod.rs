@@ -1,13 +1,17 @@
 //! Derived maps: for each real input of a map, the map that computes the gradient by it.
 //!
-//! `types` has the types of values in a body, `reading` makes a graph of `dahl-expression` from the body, `writing` a body
-//! from a graph, `name` finds names for its variables, `expression` has the body as data. A derived map is a function in the language of maps, so it passes
-//! through the expansion as the user's own functions do.
+//! `real_type` has the types of values in a body, `reading` makes a graph of `dahl-expression` from the body, with `call`
+//! for the functions of `Real` and `literal` for numbers. `writing` makes a body from a graph, `name` finds names for its
+//! variables, and `expression` has the body as data. A derived map is a function in the language of maps, so it passes
+//! through the expansion as the user's own functions do: `derived` makes its declaration.
 
+mod call;
+mod derived;
 mod expression;
+mod literal;
 mod name;
 mod reading;
-mod types;
+mod real_type;
 mod writing;
 
 #[cfg(test)]
@@ -24,7 +28,7 @@ use crate::model::{Codelet, Form};
 use crate::tokens;
 pub(crate) use expression::Expression;
 use reading::Reader;
-use types::Types;
+use real_type::Types;
 
 /// A derived map: the gradient by one input.
 pub(crate) struct DerivedMap {

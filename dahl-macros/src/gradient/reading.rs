@@ -2,15 +2,14 @@
 //!
 //! Types are inferred as far as constants need it: a literal takes the type of what it meets.
 
-use dahl_expression::{Binary, Graph, NodeId, Ternary, Type, Unary};
+use dahl_expression::{Binary, Graph, NodeId, Type, Unary};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprCall, ExprIf, ExprPath, ExprUnary, Lit, Local, Pat, Stmt, UnOp,
-};
+use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprPath, ExprUnary, Lit, Local, Pat, Stmt, UnOp};
 
 use super::Refusal;
-use super::types::{RealType, Types, is_of_trait};
+use super::literal::is_literal;
+use super::real_type::{RealType, Types};
 use crate::model::Codelet;
 
 /// A body on its way to a graph.
@@ -23,12 +22,12 @@ pub(super) struct Reader<'a> {
     pub(super) names: Vec<(NodeId, Ident)>,
     /// The visible variables, the innermost last.
     variables: Vec<(Ident, Value)>,
-    output: Option<Type>,
+    pub(super) output: Option<Type>,
 }
 
 /// The value of an expression.
 #[derive(Clone)]
-enum Value {
+pub(super) enum Value {
     Node(NodeId),
     /// An expression whose type the place determines where it is used: a literal, a constant, an argument of a type that
     /// is not known here.
@@ -38,7 +37,7 @@ enum Value {
 }
 
 #[derive(Clone)]
-enum Loose {
+pub(super) enum Loose {
     Number(f64),
     Tokens(TokenStream),
 }
@@ -149,7 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The node of an expression of this type, if one is expected.
-    fn node(&mut self, value: &Expr, expected: Option<Type>) -> Result<NodeId, Refusal> {
+    pub(super) fn node(&mut self, value: &Expr, expected: Option<Type>) -> Result<NodeId, Refusal> {
         let read = self.expression(value, expected)?;
         let node = self.resolve(read, expected, value)?;
         match expected {
@@ -158,7 +157,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn resolve(
+    pub(super) fn resolve(
         &mut self,
         value: Value,
         expected: Option<Type>,
@@ -184,7 +183,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn require(&self, node: NodeId, ty: Type, at: &impl syn::spanned::Spanned) -> Result<NodeId, Refusal> {
+    pub(super) fn require(
+        &self,
+        node: NodeId,
+        ty: Type,
+        at: &impl syn::spanned::Spanned,
+    ) -> Result<NodeId, Refusal> {
         if self.graph.ty(node) == ty {
             return Ok(node);
         }
@@ -194,7 +198,7 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    fn expression(&mut self, value: &Expr, expected: Option<Type>) -> Result<Value, Refusal> {
+    pub(super) fn expression(&mut self, value: &Expr, expected: Option<Type>) -> Result<Value, Refusal> {
         match value {
             Expr::Lit(literal) => self.literal(&literal.lit, value),
             Expr::Path(path) => Ok(self.path(path)),
@@ -329,103 +333,6 @@ impl<'a> Reader<'a> {
         let right = self.require(right, self.graph.ty(left), pair)?;
         Ok(self.graph.binary(function, left, right))
     }
-
-    /// `T::from_f64(0.5)`, `Real::max(x, y)`.
-    fn associated(
-        &mut self,
-        call: &ExprCall,
-        (at, expected): (&Expr, Option<Type>),
-    ) -> Result<Value, Refusal> {
-        let Expr::Path(path) = &*call.func else {
-            return Err(Refusal::new(call, "this call is not differentiated; give a rule"));
-        };
-        let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let owner = self.types.of_owner(path);
-        let arguments: Vec<&Expr> = call.args.iter().collect();
-        let is_of_trait = is_of_trait(&mut self.types, &call.func);
-        self.call(&name, &arguments, (owner, expected), (at, is_of_trait))
-    }
-
-    /// A function of `Real`: as a method, of `owner`, or of the trait.
-    fn call(
-        &mut self,
-        name: &str,
-        arguments: &[&Expr],
-        (owner, expected): (Option<Type>, Option<Type>),
-        (at, is_of_trait): (&Expr, bool),
-    ) -> Result<Value, Refusal> {
-        let unknown = || Refusal::new(at, format!("`{name}` is not differentiated here; give a rule"));
-        let (&first, others) = arguments.split_first().ok_or_else(unknown)?;
-        let wanted = owner.or(expected).or(self.output);
-        if let "from_f64" | "narrow" = name {
-            let ty = wanted.filter(|ty| matches!(ty, Type::Real(_))).ok_or_else(unknown)?;
-            let from = if name == "from_f64" {
-                Some(self.types.real(RealType::F64))
-            } else {
-                self.types.compute(ty)
-            };
-            let value = self.expression(first, from)?;
-            // The number is rounded once, to the type.
-            if let Value::Loose(Loose::Number(number)) = value {
-                return Ok(Value::Node(self.graph.constant(number, ty)));
-            }
-            let value = self.resolve(value, from, first)?;
-            let value = self.require(value, from.ok_or_else(unknown)?, first)?;
-            return Ok(Value::Node(self.graph.convert(value, ty)));
-        }
-        let receiver = self.expression(first, owner)?;
-        let changes_type = matches!(name, "to_f64" | "widen") || name.starts_with("is_");
-        let receiver = self.resolve(receiver, owner.or(expected.filter(|_| !changes_type)), first)?;
-        let ty = self.graph.ty(receiver);
-        let concrete = self.types.real_type(ty).is_some_and(RealType::is_concrete);
-        let node = match (name, others) {
-            ("to_f64", []) => {
-                let to = self.types.real(RealType::F64);
-                self.graph.convert(receiver, to)
-            }
-            ("widen", []) => {
-                let to = self.types.compute(ty).ok_or_else(unknown)?;
-                self.graph.convert(receiver, to)
-            }
-            ("sin_cos", []) => {
-                let [sine, cosine] =
-                    [Unary::Sin, Unary::Cos].map(|function| self.graph.unary(function, receiver));
-                return Ok(Value::Pair(sine, cosine));
-            }
-            ("powi", [exponent]) => {
-                let exponent = integer(exponent).ok_or_else(|| {
-                    Refusal::new(
-                        exponent,
-                        "this exponent is not known here; write it out, use `powf`, or give a rule",
-                    )
-                })?;
-                self.graph.powi(receiver, exponent)
-            }
-            (_, []) => {
-                let function =
-                    Unary::ALL.iter().find(|function| function.name() == name).ok_or_else(unknown)?;
-                self.graph.unary(*function, receiver)
-            }
-            (_, [other]) => {
-                let function = match (name, ty) {
-                    ("plus", Type::Real(_)) => Binary::Add,
-                    ("max", _) if !concrete || is_of_trait => Binary::Maximum,
-                    ("min", _) if !concrete || is_of_trait => Binary::Minimum,
-                    _ => *Binary::ALL.iter().find(|function| function.name() == name).ok_or_else(unknown)?,
-                };
-                let other = self.node(other, Some(ty))?;
-                self.graph.binary(function, receiver, other)
-            }
-            (_, [second, third]) => {
-                let function =
-                    Ternary::ALL.iter().find(|function| function.name() == name).ok_or_else(unknown)?;
-                let (second, third) = (self.node(second, Some(ty))?, self.node(third, Some(ty))?);
-                self.graph.ternary(*function, receiver, second, third)
-            }
-            _ => return Err(unknown()),
-        };
-        Ok(Value::Node(node))
-    }
 }
 
 fn operator(operator: &BinOp) -> Option<Binary> {
@@ -448,33 +355,4 @@ fn operator(operator: &BinOp) -> Option<Binary> {
         BinOp::Ge(_) => Binary::GreaterEqual,
         _ => return None,
     })
-}
-
-/// Whether an expression consists of number literals.
-fn is_literal(value: &Expr) -> bool {
-    match value {
-        Expr::Lit(literal) => matches!(literal.lit, Lit::Float(_) | Lit::Int(_)),
-        Expr::Paren(inner) => is_literal(&inner.expr),
-        Expr::Group(inner) => is_literal(&inner.expr),
-        Expr::Unary(inner) => is_literal(&inner.expr),
-        Expr::Binary(pair) => is_literal(&pair.left) && is_literal(&pair.right),
-        _ => false,
-    }
-}
-
-/// The value of an integer literal, with its sign.
-fn integer(value: &Expr) -> Option<i32> {
-    fn read(value: &Expr) -> Option<i64> {
-        match value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Int(number) => number.base10_parse().ok(),
-                _ => None,
-            },
-            Expr::Paren(inner) => read(&inner.expr),
-            Expr::Group(inner) => read(&inner.expr),
-            Expr::Unary(inner) if matches!(inner.op, UnOp::Neg(_)) => read(&inner.expr)?.checked_neg(),
-            _ => None,
-        }
-    }
-    i32::try_from(read(value)?).ok()
 }

@@ -10,7 +10,7 @@ use syn::{Block, Path, parse_quote};
 
 use super::Body;
 use super::name::{self, Names};
-use super::types::RealType;
+use super::real_type::RealType;
 
 /// The block that computes `root`. `inputs` are the names of the graph's inputs, `arguments` those of plain arguments.
 pub(super) fn block(

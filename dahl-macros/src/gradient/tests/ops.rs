@@ -9,8 +9,9 @@ use proc_macro2::TokenStream;
 use syn::{Item, ItemFn};
 
 use super::super::reading::Reader;
-use super::super::types::Types;
-use super::{again, derive, is_codelet, model};
+use super::super::real_type::Types;
+use super::again::again;
+use super::{derive, is_codelet, model};
 use crate::model::{Codelet, Form};
 
 /// The maps that `src/ops` of the crate `dahl` declares, by name.
