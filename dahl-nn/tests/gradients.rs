@@ -183,6 +183,47 @@ fn attention() {
 }
 
 #[test]
+fn recurrent() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let init = || Init::new(&arena, 7);
+    let rnn = Rnn::new(&mut init(), 3, 4, 2).unwrap();
+    check(&rt, "rnn", rnn, [2, 3, 3], |step, layer, x| layer.forward(step, x));
+    let lstm = Lstm::new(&mut init(), 3, 4, 2).unwrap();
+    check(&rt, "lstm", lstm, [2, 3, 3], |step, layer, x| layer.forward(step, x));
+    let gru = Gru::new(&mut init(), 3, 4, 1).unwrap();
+    check(&rt, "gru", gru, [2, 3, 3], |step, layer, x| layer.forward(step, x));
+    let lstm = Lstm::new(&mut init(), 3, 4, 1).unwrap();
+    check(&rt, "packed", lstm, [3, 4, 3], |step, layer, x| {
+        Ok(layer.forward_packed(step, x, &[4, 1, 2])?.output)
+    });
+}
+
+#[test]
+fn what_follows_the_end_of_a_sequence_has_no_effect() -> dahl::Result<()> {
+    let rt = runtime();
+    let arena = rt.arena();
+    let lstm = Lstm::<f64>::new(&mut Init::new(&arena, 7), 2, 3, 2)?;
+    let values: Vec<f64> = (0..12).map(|i| f64::from(i).sin()).collect();
+    let x = rt.from_vec([1, 6, 2], values.clone())?;
+    let short = rt.from_vec([1, 4, 2], values[..8].to_vec())?;
+    lstm.evaluate(&rt, |step, lstm| {
+        let packed = lstm.forward_packed(step, &x, &[4])?;
+        let alone = lstm.forward_packed(step, &short, &[4])?;
+        assert_eq!(packed.output.to_vec()?[..12], alone.output.to_vec()?);
+        assert!(packed.output.to_vec()?[12..].iter().all(|value| *value == 0.0));
+        for (packed, alone) in packed.states.iter().flatten().zip(alone.states.iter().flatten()) {
+            assert_eq!(packed.to_vec()?, alone.to_vec()?);
+        }
+        assert_eq!((packed.states.len(), packed.states[0].len()), (2, 2));
+        Ok(())
+    })?;
+    let error = lstm.evaluate(&rt, |step, lstm| lstm.forward_packed(step, &x, &[7]).map(drop)).unwrap_err();
+    assert!(error.to_string().contains("[7]"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn convolutions() {
     use dahl_nn::layer::{Convolution, TransposedConvolution};
     let rt = runtime();

@@ -13,6 +13,7 @@ mod group_norm;
 mod layer_norm;
 mod linear;
 mod pool2d;
+mod recurrent;
 
 pub use activation::{
     Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
@@ -30,3 +31,4 @@ pub use group_norm::{GroupNorm, InstanceNorm};
 pub use layer_norm::{LayerNorm, RmsNorm};
 pub use linear::Linear;
 pub use pool2d::{AvgPool2d, MaxPool2d};
+pub use recurrent::{Cell, Elman, Gated, Gru, Lstm, Memory, Packed, Recurrent, Rnn};
