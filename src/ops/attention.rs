@@ -233,11 +233,12 @@ pub use declared::Attention;
 /// # fn main() -> dahl::Result<()> {
 /// let rt = Runtime::new()?;
 /// let arena = rt.arena();
-/// let tokens = arena.from_slice([1, 1, 2, 1], &[0.0_f32, 1.0])?;
-/// let (out, log_sum_exp) =
-///     attention_init(&arena, &tokens, &tokens, &tokens, AttentionGeometry::new(1.0).causal())?;
-/// assert_eq!(out.to_vec()?, [0.0, 0.7310586]); // the second token sees both: 1 / (1 + 1 / e)
-/// assert_eq!(log_sum_exp.to_vec()?, [0.0, 1.3132617]);
+/// let query = arena.from_slice([1, 1, 2, 1], &[0.0_f32, 0.0])?; // products of 0 with all keys: equal weights
+/// let value = arena.from_slice([1, 1, 2, 1], &[1.0, 3.0])?;
+/// let geometry = AttentionGeometry::new(1.0).causal();
+/// let (out, log_sum_exp) = attention_init(&arena, &query, &value, &value, geometry)?;
+/// assert_eq!(out.to_vec()?, [1.0, 2.0]); // the second token sees both
+/// assert_eq!(log_sum_exp.to_vec()?[0], 0.0); // ln(exp(0))
 /// # Ok(())
 /// # }
 /// ```
