@@ -192,3 +192,4 @@ impl_arrays!(A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6);
 impl_arrays!(A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7);
 impl_arrays!(A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7, S Q 8);
 impl_arrays!(A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7, S Q 8, T R 9);
+impl_arrays!(A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7, S Q 8, T R 9, U V 10);

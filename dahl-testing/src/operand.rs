@@ -214,3 +214,4 @@ impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6);
 impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6, H S 7);
 impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6, H S 7, I R 8);
 impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6, H S 7, I R 8, J Q 9);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6, H S 7, I R 8, J Q 9, K P 10);

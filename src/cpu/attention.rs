@@ -55,6 +55,48 @@ impl Head {
     }
 }
 
+/// A block of queries with a block of keys.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    head: Head,
+    /// For each query and key of the head, 0 where the query does not see the key.
+    mask: Option<&'a [u8]>,
+    /// The first query, and how many there are.
+    queries: [usize; 2],
+    /// The first key, and how many there are.
+    keys: [usize; 2],
+}
+
+impl Block<'_> {
+    /// Whether no query sees a key.
+    fn is_hidden(&self) -> bool {
+        let [first, count] = self.queries;
+        self.head.visible(first + count - 1) <= self.keys[0]
+            || (0..count).all(|row| self.mask_of(row).is_some_and(|mask| mask.iter().all(|&seen| seen == 0)))
+    }
+
+    /// The mask of a query of the block.
+    #[inline(always)]
+    fn mask_of(&self, row: usize) -> Option<&[u8]> {
+        let first = (self.queries[0] + row) * self.head.keys + self.keys[0];
+        Some(&self.mask?[first..][..self.keys[1]])
+    }
+
+    /// The scores of the keys up to the last that a query sees, and the rest. Those that are masked become minus infinity.
+    #[inline(always)]
+    fn split<'s, C: Real>(&self, row: usize, scores: &'s mut [C]) -> (&'s mut [C], &'s mut [C]) {
+        let [first_key, count] = self.keys;
+        let visible = self.head.visible(self.queries[0] + row).saturating_sub(first_key).min(count);
+        let (scores, hidden) = scores.split_at_mut(visible);
+        if let Some(mask) = self.mask_of(row) {
+            for (score, &seen) in scores.iter_mut().zip(mask) {
+                *score = if seen != 0 { *score } else { C::NEG_INFINITY };
+            }
+        }
+        (scores, hidden)
+    }
+}
+
 /// The rows `[first, first + count)` of a matrix of `width` columns.
 fn rows<T>(matrix: &[T], [first, count]: [usize; 2], width: usize) -> &[T] {
     &matrix[first * width..][..count * width]
@@ -66,7 +108,7 @@ fn rows_mut<T>(matrix: &mut [T], [first, count]: [usize; 2], width: usize) -> &m
 }
 
 /// `out = softmax(scale * query x transposed(key)) x value`, row by row, and the logarithm of each row's sum of exponentials.
-/// A query that sees no key gets zeros, and minus infinity.
+/// A query does not see the keys where its row of `mask` is 0. One that sees no key gets zeros, and minus infinity.
 ///
 /// # Panics
 /// If the lengths are not those of `head`.
@@ -74,6 +116,7 @@ pub(crate) fn attend<T: Real, L: Real>(
     head: Head,
     query: &[T],
     [key, value]: [&[T]; 2],
+    mask: Option<&[u8]>,
     out: &mut [T],
     log_sum_exp: &mut [L],
 ) {
@@ -100,12 +143,16 @@ pub(crate) fn attend<T: Real, L: Real>(
             largest.fill(T::Compute::NEG_INFINITY);
             totals.fill(zero);
             for keys in head.key_blocks(head.visible(first + count - 1)) {
-                let [first_key, seen] = keys;
+                let block = Block { head, mask, queries: block, keys };
+                if block.is_hidden() {
+                    continue;
+                }
+                let [_, seen] = keys;
                 let scores = &mut scores[..count * seen];
                 let key =
                     matrix(in_compute(rows(key, keys, width), prefix(wide, seen * width)), [seen, width]);
                 scaled_product(scale, queries, key.reversed_axes(), zero, matrix_mut(scores, [count, seen]));
-                simd::dispatch(Exponentiate { head, first, first_key, seen, scores, sums, largest, totals });
+                simd::dispatch(Exponentiate { block, scores, sums, largest, totals });
                 let value = in_compute(rows(value, keys, value_width), prefix(wide, seen * value_width));
                 let value = matrix(value, [seen, value_width]);
                 product(matrix(scores, [count, seen]), value, matrix_mut(sums, [count, value_width]), true);
@@ -129,11 +176,7 @@ fn prefix<C>(buffer: &mut [C], length: usize) -> &mut [C] {
 
 /// Replaces the scores of a block by their exponentials, relative to the largest so far; adds them to the totals.
 struct Exponentiate<'a, C> {
-    head: Head,
-    /// The first query and the first key of the block, and its number of keys.
-    first: usize,
-    first_key: usize,
-    seen: usize,
+    block: Block<'a>,
     scores: &'a mut [C],
     sums: &'a mut [C],
     largest: &'a mut [C],
@@ -145,12 +188,13 @@ impl<C: Real<Compute = C>> simd::Vectorised for Exponentiate<'_, C> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { head, first, first_key, seen, scores, sums, largest, totals } = self;
-        let width = head.value_width;
+        let Self { block, scores, sums, largest, totals } = self;
+        let width = block.head.value_width;
         let states = largest.iter_mut().zip(totals);
-        for (row, (scores, (largest, total))) in scores.chunks_exact_mut(seen).zip(states).enumerate() {
-            let visible = head.visible(first + row).saturating_sub(first_key).min(seen);
-            let (scores, hidden) = scores.split_at_mut(visible);
+        for (row, (scores, (largest, total))) in
+            scores.chunks_exact_mut(block.keys[1]).zip(states).enumerate()
+        {
+            let (scores, hidden) = block.split(row, scores);
             hidden.fill(C::ZERO);
             if scores.is_empty() {
                 continue;
@@ -221,6 +265,7 @@ pub(crate) fn attend_backward<'a, T: Real, L: Real>(
     head: Head,
     attended: impl ExactSizeIterator<Item = Attended<'a, T, L>>,
     [key, value]: [&[T]; 2],
+    mask: Option<&[u8]>,
     by_query: &mut [T],
     [by_key, by_value]: [&mut [T]; 2],
 ) {
@@ -237,6 +282,7 @@ pub(crate) fn attend_backward<'a, T: Real, L: Real>(
                 head,
                 &attended,
                 [key, value],
+                mask,
                 [&mut *query_sums, &mut *key_sums, &mut *value_sums],
             );
             T::narrow_slice(query_sums, rows_mut(by_query, [number * tokens, tokens], width));
@@ -251,6 +297,7 @@ fn add_gradients<T: Real, L: Real>(
     head: Head,
     attended: &Attended<'_, T, L>,
     [key, value]: [&[T]; 2],
+    mask: Option<&[u8]>,
     [by_query, by_key, by_value]: [&mut [T::Compute]; 3],
 ) {
     let Head { tokens, width, value_width, .. } = head;
@@ -274,17 +321,18 @@ fn add_gradients<T: Real, L: Real>(
             *shift = finite_shift(T::Compute::from_f64(attended.log_sum_exp[row].to_f64()));
         }
         for keys in head.key_blocks(head.keys) {
-            let [first_key, seen] = keys;
+            let [_, seen] = keys;
             let key = in_compute(rows(key, keys, width), prefix(wide_key, seen * width));
             let value = in_compute(rows(value, keys, value_width), prefix(wide_value, seen * value_width));
             let (key, value) = (matrix(key, [seen, width]), matrix(value, [seen, value_width]));
             let by_key = rows_mut(by_key, keys, width);
             let by_value = rows_mut(by_value, keys, value_width);
             for block in head.query_blocks() {
-                let [first, count] = block;
-                if head.visible(first + count - 1) <= first_key {
+                let both = Block { head, mask, queries: block, keys };
+                if both.is_hidden() {
                     continue;
                 }
+                let [first, count] = block;
                 let query = rows(attended.query, block, width);
                 let query = matrix(in_compute(query, prefix(wide_query, count * width)), [count, width]);
                 let gradient = rows(attended.gradient, block, value_width);
@@ -294,7 +342,7 @@ fn add_gradients<T: Real, L: Real>(
                 scaled_product(scale, query, key.reversed_axes(), zero, matrix_mut(powers, [count, seen]));
                 product(gradient, value.reversed_axes(), matrix_mut(slopes, [count, seen]), false);
                 let (shifts, alongs) = (&shifts[first..], &alongs[first..]);
-                simd::dispatch(Slopes { head, first, first_key, seen, powers, slopes, shifts, alongs });
+                simd::dispatch(Slopes { block: both, powers, slopes, shifts, alongs });
                 let (powers, slopes) = (matrix(powers, [count, seen]), matrix(slopes, [count, seen]));
                 product(powers.reversed_axes(), gradient, matrix_mut(by_value, [seen, value_width]), true);
                 scaled_product(scale, slopes.reversed_axes(), query, one, matrix_mut(by_key, [seen, width]));
@@ -308,11 +356,7 @@ fn add_gradients<T: Real, L: Real>(
 /// Replaces the scores of a block in `powers` by their probabilities, and the gradients by these in `slopes` by those by the
 /// scores.
 struct Slopes<'a, C> {
-    head: Head,
-    /// The first query and the first key of the block, and its number of keys.
-    first: usize,
-    first_key: usize,
-    seen: usize,
+    block: Block<'a>,
     powers: &'a mut [C],
     slopes: &'a mut [C],
     /// The logarithms of the sums of exponentials.
@@ -326,13 +370,15 @@ impl<C: Real<Compute = C>> simd::Vectorised for Slopes<'_, C> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { head, first, first_key, seen, powers, slopes, shifts, alongs } = self;
-        let blocks = powers.chunks_exact_mut(seen).zip(slopes.chunks_exact_mut(seen));
-        for (row, ((powers, slopes), (&shift, &along))) in blocks.zip(shifts.iter().zip(alongs)).enumerate() {
-            let visible = head.visible(first + row).saturating_sub(first_key).min(seen);
-            powers[visible..].fill(C::ZERO);
-            slopes[visible..].fill(C::ZERO);
-            for (power, slope) in powers[..visible].iter_mut().zip(slopes) {
+        let Self { block, powers, slopes, shifts, alongs } = self;
+        let [_, keys] = block.keys;
+        let rows = powers.chunks_exact_mut(keys).zip(slopes.chunks_exact_mut(keys));
+        for (row, ((powers, slopes), (&shift, &along))) in rows.zip(shifts.iter().zip(alongs)).enumerate() {
+            let (powers, hidden) = block.split(row, powers);
+            let (slopes, hidden_slopes) = slopes.split_at_mut(powers.len());
+            hidden.fill(C::ZERO);
+            hidden_slopes.fill(C::ZERO);
+            for (power, slope) in powers.iter_mut().zip(slopes) {
                 *power = (*power - shift).exp();
                 *slope = *power * (*slope - along);
             }

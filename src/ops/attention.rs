@@ -5,12 +5,12 @@
 //! Several heads may share a key and a value (Ainslie, Lee-Thorp, de Jong, Zemlyanskiy, Lebrón and Sanghai 2023, *GQA:
 //! Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*).
 
-use dahl::ndarray::{ArrayView4, ArrayViewMut3, ArrayViewMut4};
+use dahl::ndarray::{ArrayView3, ArrayView4, ArrayViewMut3, ArrayViewMut4};
 use dahl::prelude::*;
 use dahl::rayon::prelude::*;
 use dahl::{Result, Scope};
 
-use super::attention_products::by_products;
+use super::attention_gradients::Gradients;
 use crate::cpu::attention::{Head, attend};
 use crate::cpu::gemm::Cores;
 use crate::cpu::row_major::{elements, row_major, write};
@@ -97,6 +97,63 @@ pub(super) fn of_heads<T>(head: Head, [query, key, value]: [&[T]; 3]) -> [Matric
     ]
 }
 
+/// The mask of each sample of a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Masks<'a> {
+    elements: &'a [u8],
+    len: usize,
+    /// Whether all samples have one.
+    is_shared: bool,
+}
+
+impl<'a> Masks<'a> {
+    pub(super) fn new(elements: &'a [u8], shape: &[usize]) -> Self {
+        Self { elements, len: shape[1] * shape[2], is_shared: shape[0] == 1 }
+    }
+
+    pub(super) fn get(self, sample: usize) -> &'a [u8] {
+        let sample = if self.is_shared { 0 } else { sample };
+        &self.elements[sample * self.len..][..self.len]
+    }
+}
+
+/// [`attention`] on one core, or on several, which share the heads.
+pub(super) fn attend_on<T: Real, L: Real>(
+    cores: Cores,
+    inputs: [ArrayView4<'_, T>; 3],
+    mask: Option<ArrayView3<'_, u8>>,
+    out: ArrayViewMut4<'_, T>,
+    log_sum_exp: ArrayViewMut3<'_, L>,
+    geometry: AttentionGeometry,
+) {
+    let [query, key, value] = inputs.each_ref().map(|array| array.shape());
+    let head = head_of(query, value, geometry);
+    let (shared_by, batch, heads) = (query[1] / key[1].max(1), query[0], query[1]);
+    let inputs = inputs.each_ref().map(row_major);
+    let [query, key, value] = of_heads(head, inputs.each_ref().map(elements));
+    let masks = mask.as_ref().map(|mask| (row_major(mask), mask.shape()));
+    let masks = masks.as_ref().map(|(mask, shape)| Masks::new(elements(mask), shape));
+    let attend = |number: usize, out: &mut [T], sums: &mut [L]| {
+        let shared = [key, value].map(|array| array.get(number / shared_by));
+        let mask = masks.map(|masks| masks.get(number / heads));
+        attend(head, query.get(number), shared, mask, out, sums);
+    };
+    let (tokens, len) = (head.tokens, head.tokens * head.value_width);
+    write(out, |out| {
+        write(log_sum_exp, |sums| {
+            // Without rows of values there is no work to share.
+            if cores == Cores::Pool && len > 0 {
+                let outputs = out.par_chunks_mut(len).zip(sums.par_chunks_mut(tokens)).enumerate();
+                return outputs.for_each(|(number, (out, sums))| attend(number, out, sums));
+            }
+            for number in 0..batch * heads {
+                let (out, sums) = (&mut out[number * len..], &mut sums[number * tokens..]);
+                attend(number, &mut out[..len], &mut sums[..tokens]);
+            }
+        });
+    });
+}
+
 /// The codelet, with an element type of its own for the logarithms: [`Real::Compute`] in the functions below.
 mod declared {
     use super::*;
@@ -132,7 +189,7 @@ mod declared {
         log_sum_exp: ArrayViewMut3<L>,
         geometry: AttentionGeometry,
     ) {
-        on(Cores::One, [query, key, value], out, log_sum_exp, geometry);
+        attend_on(Cores::One, [query, key, value], None, out, log_sum_exp, geometry);
     }
 
     /// [`attention`] on several cores, which share the heads.
@@ -144,101 +201,19 @@ mod declared {
         log_sum_exp: ArrayViewMut3<L>,
         geometry: AttentionGeometry,
     ) {
-        on(Cores::Pool, [query, key, value], out, log_sum_exp, geometry);
-    }
-
-    fn on<T: Real, L: Real>(
-        cores: Cores,
-        inputs: [ArrayView4<'_, T>; 3],
-        out: ArrayViewMut4<'_, T>,
-        log_sum_exp: ArrayViewMut3<'_, L>,
-        geometry: AttentionGeometry,
-    ) {
-        let [query, key, value] = inputs.each_ref().map(|array| array.shape());
-        let head = head_of(query, value, geometry);
-        let (shared_by, heads) = (query[1] / key[1].max(1), query[0] * query[1]);
-        let inputs = inputs.each_ref().map(row_major);
-        let [query, key, value] = of_heads(head, inputs.each_ref().map(elements));
-        let attend = |number: usize, out: &mut [T], sums: &mut [L]| {
-            let shared = [key, value].map(|array| array.get(number / shared_by));
-            attend(head, query.get(number), shared, out, sums);
-        };
-        let (tokens, len) = (head.tokens, head.tokens * head.value_width);
-        write(out, |out| {
-            write(log_sum_exp, |sums| {
-                // Without rows of values there is no work to share.
-                if cores == Cores::Pool && len > 0 {
-                    let outputs = out.par_chunks_mut(len).zip(sums.par_chunks_mut(tokens)).enumerate();
-                    return outputs.for_each(|(number, (out, sums))| attend(number, out, sums));
-                }
-                for number in 0..heads {
-                    let (out, sums) = (&mut out[number * len..], &mut sums[number * tokens..]);
-                    attend(number, &mut out[..len], &mut sums[..tokens]);
-                }
-            });
-        });
+        attend_on(Cores::Pool, [query, key, value], None, out, log_sum_exp, geometry);
     }
 
     fn attention_gradient<T: Real, L: Real>(rule: AttentionGradient<'_, T, L>) -> Result<()> {
         let AttentionGradient { query, key, value, out, log_sum_exp, geometry, scope, .. } = rule;
-        if let (true, Some(gradient), None) =
-            (scope.is_remembered(), rule.gradient_out, rule.gradient_log_sum_exp)
-        {
-            let by = [rule.by_query, rule.by_key, rule.by_value];
-            return by_products(scope, [query, key, value], gradient, by, geometry);
-        }
-        let arena = scope.detached();
-        let (zeros, zero_sums);
-        let gradient = match rule.gradient_out {
-            Some(gradient) => gradient,
-            None => {
-                zeros = arena.zeros(out.shape())?;
-                &zeros
-            }
-        };
-        let gradient_sums = match rule.gradient_log_sum_exp {
-            Some(gradient) => gradient,
-            None => {
-                zero_sums = arena.zeros(log_sum_exp.shape())?;
-                &zero_sums
-            }
-        };
-        // One task computes all three, also those that nobody wants.
-        let (mut unwanted_query, mut unwanted_key, mut unwanted_value);
-        let by_query = match rule.by_query {
-            Some(by_query) => by_query,
-            None => {
-                unwanted_query = arena.zeros(query.shape())?;
-                &mut unwanted_query
-            }
-        };
-        let by_key = match rule.by_key {
-            Some(by_key) => by_key,
-            None => {
-                unwanted_key = arena.zeros(key.shape())?;
-                &mut unwanted_key
-            }
-        };
-        let by_value = match rule.by_value {
-            Some(by_value) => by_value,
-            None => {
-                unwanted_value = arena.zeros(value.shape())?;
-                &mut unwanted_value
-            }
-        };
-        super::super::attention_backward(
-            query,
-            key,
-            value,
-            out,
-            log_sum_exp,
-            gradient,
-            gradient_sums,
-            by_query,
-            by_key,
-            by_value,
+        let gradients = Gradients {
+            inputs: [query, key, value],
+            mask: None,
+            results: (out, log_sum_exp),
+            by_results: (rule.gradient_out, rule.gradient_log_sum_exp),
             geometry,
-        )
+        };
+        gradients.write(scope, [rule.by_query, rule.by_key, rule.by_value])
     }
 }
 
@@ -258,11 +233,12 @@ pub use declared::Attention;
 /// # fn main() -> dahl::Result<()> {
 /// let rt = Runtime::new()?;
 /// let arena = rt.arena();
-/// let tokens = arena.from_slice([1, 1, 2, 1], &[0.0_f32, 1.0])?;
-/// let (out, log_sum_exp) =
-///     attention_init(&arena, &tokens, &tokens, &tokens, AttentionGeometry::new(1.0).causal())?;
-/// assert_eq!(out.to_vec()?, [0.0, 0.7310586]); // the second token sees both: 1 / (1 + 1 / e)
-/// assert_eq!(log_sum_exp.to_vec()?, [0.0, 1.3132617]);
+/// let query = arena.from_slice([1, 1, 2, 1], &[0.0_f32, 0.0])?; // products of 0 with all keys: equal weights
+/// let value = arena.from_slice([1, 1, 2, 1], &[1.0, 3.0])?;
+/// let geometry = AttentionGeometry::new(1.0).causal();
+/// let (out, log_sum_exp) = attention_init(&arena, &query, &value, &value, geometry)?;
+/// assert_eq!(out.to_vec()?, [1.0, 2.0]); // the second token sees both
+/// assert_eq!(log_sum_exp.to_vec()?[0], 0.0); // ln(exp(0))
 /// # Ok(())
 /// # }
 /// ```

@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use dahl::rayon::prelude::*;
 
 use super::AttentionGeometry;
-use super::attention::{Matrices, agree, head_of, of_heads, output_shape, without_width};
+use super::attention::{Masks, Matrices, agree, head_of, of_heads, output_shape, without_width};
 use crate::cpu::attention::{Attended, Head, attend_backward};
 use crate::cpu::gemm::Cores;
 use crate::cpu::row_major::{elements, row_major, write};
@@ -51,7 +51,8 @@ pub fn attention_backward<T: Real, L: Real>(
     geometry: AttentionGeometry,
 ) {
     let by = [by_query, by_key, by_value];
-    on(Cores::One, [query, key, value], [out, gradient], [log_sum_exp, gradient_log_sum_exp], by, geometry);
+    let sums = [log_sum_exp, gradient_log_sum_exp];
+    attend_backward_on(Cores::One, [query, key, value], None, [out, gradient], sums, by, geometry);
 }
 
 /// [`attention_backward`] on several cores, which share the keys and values.
@@ -70,12 +71,15 @@ fn attention_backward_on_cores<T: Real, L: Real>(
     geometry: AttentionGeometry,
 ) {
     let by = [by_query, by_key, by_value];
-    on(Cores::Pool, [query, key, value], [out, gradient], [log_sum_exp, gradient_log_sum_exp], by, geometry);
+    let sums = [log_sum_exp, gradient_log_sum_exp];
+    attend_backward_on(Cores::Pool, [query, key, value], None, [out, gradient], sums, by, geometry);
 }
 
-fn on<T: Real, L: Real>(
+/// [`attention_backward`] on one core, or on several, which share the keys and values.
+pub(super) fn attend_backward_on<T: Real, L: Real>(
     cores: Cores,
     inputs: [ArrayView4<'_, T>; 3],
+    mask: Option<ArrayView3<'_, u8>>,
     results: [ArrayView4<'_, T>; 2],
     sums: [ArrayView3<'_, L>; 2],
     [by_query, by_key, by_value]: [ArrayViewMut4<'_, T>; 3],
@@ -83,15 +87,18 @@ fn on<T: Real, L: Real>(
 ) {
     let [query, key, value] = inputs.each_ref().map(|array| array.shape());
     let (head, shared) = (head_of(query, value, geometry), key[0] * key[1]);
-    let shared_by = query[1] / key[1].max(1);
+    let (shared_by, kv_heads) = (query[1] / key[1].max(1), key[1]);
+    let masks = mask.as_ref().map(|mask| (row_major(mask), mask.shape()));
     let (inputs, results) = (inputs.each_ref().map(row_major), results.each_ref().map(row_major));
     let sums = sums.each_ref().map(row_major);
     let inputs = Inputs {
         of_heads: of_heads(head, inputs.each_ref().map(elements)),
         results: results.each_ref().map(elements),
         sums: sums.each_ref().map(elements),
+        masks: masks.as_ref().map(|(mask, shape)| Masks::new(elements(mask), shape)),
         head,
         shared_by,
+        kv_heads,
     };
     let [query, key, value] = inputs.lengths();
     write(by_query, |by_query| {
@@ -122,9 +129,12 @@ struct Inputs<'a, T, L> {
     results: [&'a [T]; 2],
     /// The logarithms of the sums, and the gradients by them.
     sums: [&'a [L]; 2],
+    masks: Option<Masks<'a>>,
     head: Head,
     /// How many heads share a key and a value.
     shared_by: usize,
+    /// The heads of keys and values.
+    kv_heads: usize,
 }
 
 impl<T: Real, L: Real> Inputs<'_, T, L> {
@@ -149,6 +159,7 @@ impl<T: Real, L: Real> Inputs<'_, T, L> {
                 gradient_log_sum_exp: sums[1].get(number),
             }
         });
-        attend_backward(head, attended, [key.get(number), value.get(number)], by_query, by_shared);
+        let mask = self.masks.map(|masks| masks.get(number / self.kv_heads));
+        attend_backward(head, attended, [key.get(number), value.get(number)], mask, by_query, by_shared);
     }
 }

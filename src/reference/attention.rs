@@ -4,7 +4,7 @@
 //! largest score, into an error of the probability relative to it. The functions `.._terms` sum the magnitudes.
 
 use ndarray::{
-    Array1, Array2, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayViewMut3, ArrayViewMut4, s,
+    Array1, Array2, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayViewMut3, ArrayViewMut4, Axis, s,
 };
 
 use super::sum::{Sum, sum_of};
@@ -17,9 +17,16 @@ struct Scores {
 }
 
 impl Scores {
-    fn new(query: ArrayView2<'_, f64>, key: ArrayView2<'_, f64>, geometry: AttentionGeometry) -> Self {
+    fn new(
+        query: ArrayView2<'_, f64>,
+        key: ArrayView2<'_, f64>,
+        mask: Option<ArrayView2<'_, u8>>,
+        geometry: AttentionGeometry,
+    ) -> Self {
         let (tokens, keys) = (query.nrows(), key.nrows());
-        let is_visible = |i: usize, j: usize| !geometry.causal || j + tokens <= keys + i;
+        let is_visible = |i: usize, j: usize| {
+            (!geometry.causal || j + tokens <= keys + i) && mask.is_none_or(|mask| mask[[i, j]] != 0)
+        };
         let scores = Array2::from_shape_fn((tokens, keys), |(i, j)| {
             if is_visible(i, j) {
                 geometry.scale * inner(query.row(i), key.row(j))
@@ -58,6 +65,14 @@ impl Scores {
     }
 }
 
+/// The mask of a sample: there may be one for all.
+fn mask_of(mask: Option<ArrayView3<'_, u8>>, sample: usize) -> Option<ArrayView2<'_, u8>> {
+    mask.map(|mask| {
+        let sample = if mask.len_of(Axis(0)) == 1 { 0 } else { sample };
+        mask.index_axis_move(Axis(0), sample)
+    })
+}
+
 fn inner(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     let mut sum = Sum::default();
     a.iter().zip(b).for_each(|(&a, &b)| sum.add_product(a, b));
@@ -82,12 +97,62 @@ pub(crate) fn attention(
     query: ArrayView4<'_, f64>,
     key: ArrayView4<'_, f64>,
     value: ArrayView4<'_, f64>,
+    out: ArrayViewMut4<'_, f64>,
+    log_sum_exp: ArrayViewMut3<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    forward([query, key, value], None, out, log_sum_exp, geometry);
+}
+
+pub(crate) fn attention_terms(
+    query: ArrayView4<'_, f64>,
+    key: ArrayView4<'_, f64>,
+    value: ArrayView4<'_, f64>,
+    out: ArrayViewMut4<'_, f64>,
+    log_sum_exp: ArrayViewMut3<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    forward_terms([query, key, value], None, out, log_sum_exp, geometry);
+}
+
+pub(crate) fn attention_masked(
+    query: ArrayView4<'_, f64>,
+    key: ArrayView4<'_, f64>,
+    value: ArrayView4<'_, f64>,
+    mask: ArrayView3<'_, u8>,
+    out: ArrayViewMut4<'_, f64>,
+    log_sum_exp: ArrayViewMut3<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    forward([query, key, value], Some(mask), out, log_sum_exp, geometry);
+}
+
+pub(crate) fn attention_masked_terms(
+    query: ArrayView4<'_, f64>,
+    key: ArrayView4<'_, f64>,
+    value: ArrayView4<'_, f64>,
+    mask: ArrayView3<'_, u8>,
+    out: ArrayViewMut4<'_, f64>,
+    log_sum_exp: ArrayViewMut3<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    forward_terms([query, key, value], Some(mask), out, log_sum_exp, geometry);
+}
+
+fn forward(
+    [query, key, value]: [ArrayView4<'_, f64>; 3],
+    mask: Option<ArrayView3<'_, u8>>,
     mut out: ArrayViewMut4<'_, f64>,
     mut log_sum_exp: ArrayViewMut3<'_, f64>,
     geometry: AttentionGeometry,
 ) {
     for_each_head(query.shape(), key.shape(), |b, h, shared| {
-        let scores = Scores::new(query.slice(s![b, h, .., ..]), key.slice(s![b, shared, .., ..]), geometry);
+        let scores = Scores::new(
+            query.slice(s![b, h, .., ..]),
+            key.slice(s![b, shared, .., ..]),
+            mask_of(mask, b),
+            geometry,
+        );
         for i in 0..query.shape()[2] {
             let (probabilities, logarithm) = scores.softmax(i);
             out.slice_mut(s![b, h, i, ..])
@@ -97,17 +162,21 @@ pub(crate) fn attention(
     });
 }
 
-pub(crate) fn attention_terms(
-    query: ArrayView4<'_, f64>,
-    key: ArrayView4<'_, f64>,
-    value: ArrayView4<'_, f64>,
+fn forward_terms(
+    [query, key, value]: [ArrayView4<'_, f64>; 3],
+    mask: Option<ArrayView3<'_, u8>>,
     mut out: ArrayViewMut4<'_, f64>,
     mut log_sum_exp: ArrayViewMut3<'_, f64>,
     geometry: AttentionGeometry,
 ) {
     let value = value.mapv(f64::abs);
     for_each_head(query.shape(), key.shape(), |b, h, shared| {
-        let scores = Scores::new(query.slice(s![b, h, .., ..]), key.slice(s![b, shared, .., ..]), geometry);
+        let scores = Scores::new(
+            query.slice(s![b, h, .., ..]),
+            key.slice(s![b, shared, .., ..]),
+            mask_of(mask, b),
+            geometry,
+        );
         for i in 0..query.shape()[2] {
             let (probabilities, logarithm) = scores.softmax(i);
             let largest = scores.scores.row(i).iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -137,7 +206,7 @@ pub(crate) fn attention_backward(
     geometry: AttentionGeometry,
 ) {
     let given = Given { query, key, value, out, log_sum_exp, gradient, gradient_log_sum_exp };
-    backward(&given, [by_query, by_key, by_value], geometry, false);
+    backward(&given, None, [by_query, by_key, by_value], geometry, false);
 }
 
 #[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
@@ -155,7 +224,45 @@ pub(crate) fn attention_backward_terms(
     geometry: AttentionGeometry,
 ) {
     let given = Given { query, key, value, out, log_sum_exp, gradient, gradient_log_sum_exp };
-    backward(&given, [by_query, by_key, by_value], geometry, true);
+    backward(&given, None, [by_query, by_key, by_value], geometry, true);
+}
+
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
+pub(crate) fn attention_masked_backward(
+    query: ArrayView4<'_, f64>,
+    key: ArrayView4<'_, f64>,
+    value: ArrayView4<'_, f64>,
+    mask: ArrayView3<'_, u8>,
+    out: ArrayView4<'_, f64>,
+    log_sum_exp: ArrayView3<'_, f64>,
+    gradient: ArrayView4<'_, f64>,
+    gradient_log_sum_exp: ArrayView3<'_, f64>,
+    by_query: ArrayViewMut4<'_, f64>,
+    by_key: ArrayViewMut4<'_, f64>,
+    by_value: ArrayViewMut4<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    let given = Given { query, key, value, out, log_sum_exp, gradient, gradient_log_sum_exp };
+    backward(&given, Some(mask), [by_query, by_key, by_value], geometry, false);
+}
+
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
+pub(crate) fn attention_masked_backward_terms(
+    query: ArrayView4<'_, f64>,
+    key: ArrayView4<'_, f64>,
+    value: ArrayView4<'_, f64>,
+    mask: ArrayView3<'_, u8>,
+    out: ArrayView4<'_, f64>,
+    log_sum_exp: ArrayView3<'_, f64>,
+    gradient: ArrayView4<'_, f64>,
+    gradient_log_sum_exp: ArrayView3<'_, f64>,
+    by_query: ArrayViewMut4<'_, f64>,
+    by_key: ArrayViewMut4<'_, f64>,
+    by_value: ArrayViewMut4<'_, f64>,
+    geometry: AttentionGeometry,
+) {
+    let given = Given { query, key, value, out, log_sum_exp, gradient, gradient_log_sum_exp };
+    backward(&given, Some(mask), [by_query, by_key, by_value], geometry, true);
 }
 
 /// The inputs of the gradients.
@@ -172,6 +279,7 @@ struct Given<'a> {
 /// The gradients by query, key and value, or the sums of the magnitudes of what each element is computed from.
 fn backward(
     given: &Given<'_>,
+    mask: Option<ArrayView3<'_, u8>>,
     [mut by_query, mut by_key, mut by_value]: [ArrayViewMut4<'_, f64>; 3],
     geometry: AttentionGeometry,
     are_terms: bool,
@@ -183,7 +291,7 @@ fn backward(
     let mut sums = [&by_query, &by_key, &by_value].map(|array| array.mapv(|_| Sum::default()));
     for_each_head(query.shape(), key.shape(), |b, h, shared| {
         let rows = [given.query.slice(s![b, h, .., ..]), given.key.slice(s![b, shared, .., ..])];
-        let scores = Scores::new(rows[0], rows[1], geometry);
+        let scores = Scores::new(rows[0], rows[1], mask_of(mask, b), geometry);
         for i in 0..query.shape()[2] {
             let row = gradient.slice(s![b, h, i, ..]);
             let along = inner(out.slice(s![b, h, i, ..]), row);

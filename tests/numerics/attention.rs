@@ -1,5 +1,5 @@
 use dahl::ops::AttentionGeometry;
-use dahl::testing::{Describes, Tier, compare_in, record};
+use dahl::testing::{Compared, Describes, Tier, compare_in, record};
 
 use super::*;
 
@@ -14,6 +14,24 @@ type Backward<T> = (
     A<T, 4>,
     A<T, 4>,
     A<T, 4>,
+    A<T, 4>,
+    A<<T as Real>::Compute, 3>,
+    A<T, 4>,
+    A<<T as Real>::Compute, 3>,
+    A<T, 4>,
+    A<T, 4>,
+    A<T, 4>,
+);
+
+/// The arrays of [`ops::attention_masked`].
+type MaskedForward<T> = (A<T, 4>, A<T, 4>, A<T, 4>, A<u8, 3>, A<T, 4>, A<<T as Real>::Compute, 3>);
+
+/// The arrays of [`ops::attention_masked_backward`].
+type MaskedBackward<T> = (
+    A<T, 4>,
+    A<T, 4>,
+    A<T, 4>,
+    A<u8, 3>,
     A<T, 4>,
     A<<T as Real>::Compute, 3>,
     A<T, 4>,
@@ -39,10 +57,7 @@ fn forward<T: Real>(op: &str, [batch, tokens, keys]: [usize; 3], geometry: Atten
         &operands,
         (geometry,),
     );
-    match compared {
-        Ok(summary) => record(env!("CARGO_PKG_NAME"), summary).unwrap(),
-        Err(failure) => panic!("\n{failure}"),
-    }
+    keep(compared);
 }
 
 /// Compares [`attention_backward`](ops::attention_backward) with its reference.
@@ -69,13 +84,62 @@ fn backward<T: Real>(op: &str, [batch, tokens, keys]: [usize; 3], geometry: Atte
         &operands,
         (geometry,),
     );
+    keep(compared);
+}
+
+/// Compares [`attention_masked`](ops::attention_masked), and its gradients, with their references.
+fn masked<T: Real>([batch, tokens, keys]: [usize; 3], geometry: AttentionGeometry) {
+    let [query, key, value] =
+        [[batch, 2 * batch, tokens, 7], [batch, batch, keys, 7], [batch, batch, keys, 5]];
+    let (out, sums) = ([batch, 2 * batch, tokens, 5], [batch, 2 * batch, tokens]);
+    let operands = (
+        Describes::<T>::describe(within(-4.0, 4.0, query)),
+        Describes::<T>::describe(within(-4.0, 4.0, key)),
+        Describes::<T>::describe(within(-100.0, 100.0, value)),
+        Describes::<u8>::describe(below(2, [batch, tokens, keys])),
+        output(out),
+        output(sums),
+    );
+    let compared = compare_in::<T, _, MaskedForward<T>, _, _>(
+        Tier::from_env(),
+        "attention_masked",
+        ops::codelets::AttentionMasked,
+        &operands,
+        (geometry,),
+    );
+    keep(compared);
+    let operands = (
+        Describes::<T>::describe(within(-2.0, 2.0, query)),
+        Describes::<T>::describe(within(-2.0, 2.0, key)),
+        Describes::<T>::describe(within(-10.0, 10.0, value)),
+        Describes::<u8>::describe(below(2, [1, tokens, keys])),
+        Describes::<T>::describe(within(-10.0, 10.0, out)),
+        Describes::<T::Compute>::describe(within(-1.0, 4.0, sums)),
+        Describes::<T>::describe(within(-10.0, 10.0, out)),
+        Describes::<T::Compute>::describe(within(-10.0, 10.0, sums)),
+        output(query),
+        output(key),
+        output(value),
+    );
+    let compared = compare_in::<T, _, MaskedBackward<T>, _, _>(
+        Tier::from_env(),
+        "attention_masked_backward",
+        ops::codelets::AttentionMaskedBackward,
+        &operands,
+        (geometry,),
+    );
+    keep(compared);
+}
+
+/// Records a comparison.
+fn keep(compared: Compared) {
     match compared {
         Ok(summary) => record(env!("CARGO_PKG_NAME"), summary).unwrap(),
         Err(failure) => panic!("\n{failure}"),
     }
 }
 
-/// Tests of both, one for each element type.
+/// Tests of all, one for each element type.
 macro_rules! attention {
     ($($name:ident: $element:ty),*) => {$(
         mod $name {
@@ -89,6 +153,11 @@ macro_rules! attention {
             #[test]
             fn attention_causal() {
                 forward::<$element>("attention_causal", [1, 67, 131], AttentionGeometry::new(0.5).causal());
+            }
+
+            #[test]
+            fn attention_masked() {
+                masked::<$element>([2, 13, 31], AttentionGeometry::new(0.25));
             }
 
             #[test]

@@ -1,5 +1,7 @@
 use dahl::ndarray::{ArrayD, ArrayViewD, Axis, Slice};
-use dahl::ops::{AttentionGeometry, attention, attention_backward, attention_init};
+use dahl::ops::{
+    AttentionGeometry, attention, attention_backward, attention_init, attention_masked, attention_masked_init,
+};
 use dahl::prelude::*;
 
 use crate::reference::{array, assert_all_close, assert_refused, exact};
@@ -11,7 +13,16 @@ struct Expected {
 }
 
 impl Expected {
-    fn new([query, key, value]: [&ArrayD<f64>; 3], geometry: AttentionGeometry) -> Self {
+    fn new(inputs: [&ArrayD<f64>; 3], geometry: AttentionGeometry) -> Self {
+        Self::masked(inputs, geometry, |_, _, _| true)
+    }
+
+    /// Of the keys that `sees(sample, query, key)`.
+    fn masked(
+        [query, key, value]: [&ArrayD<f64>; 3],
+        geometry: AttentionGeometry,
+        sees: impl Fn(usize, usize, usize) -> bool,
+    ) -> Self {
         let [batch, heads, tokens] = [0, 1, 2].map(|axis| query.shape()[axis]);
         let (keys, width) = (key.shape()[2], value.shape()[3]);
         let mut out = ArrayD::zeros(dahl::ndarray::IxDyn(&[batch, heads, tokens, width]));
@@ -24,14 +35,14 @@ impl Expected {
                     let score = |j: usize| {
                         let products =
                             (0..query.shape()[3]).map(|d| query[[b, h, i, d]] * key[[b, shared, j, d]]);
-                        (geometry.scale * products.sum::<f64>()).exp()
+                        if sees(b, i, j) { (geometry.scale * products.sum::<f64>()).exp() } else { 0.0 }
                     };
                     let powers = (0..seen).map(score).collect::<Vec<_>>();
                     let total: f64 = powers.iter().sum();
                     log_sum_exp[[b, h, i]] = total.ln();
                     for d in 0..width {
                         let sum: f64 = (0..seen).map(|j| powers[j] * value[[b, shared, j, d]]).sum();
-                        out[[b, h, i, d]] = if seen == 0 { 0.0 } else { sum / total };
+                        out[[b, h, i, d]] = if total == 0.0 { 0.0 } else { sum / total };
                     }
                 }
             }
@@ -74,6 +85,37 @@ fn of_all_shapes<T: Real>() {
                 assert_all_close(out, &expected.out, &magnitude, terms);
                 let magnitude = expected.log_sum_exp.mapv(|value| value.abs() + 8.0 + 4.0 * width as f64);
                 assert_all_close(log_sum_exp, &expected.log_sum_exp, &magnitude, terms);
+            }
+        }
+    }
+}
+
+fn with_masks<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    // A mask for each sample, or one for all; some queries see no key.
+    let sees = |b: usize, i: usize, j: usize| !i.is_multiple_of(5) && (i * 7 + j * 3 + b).is_multiple_of(4);
+    for (batch, samples, tokens, keys) in [(2, 2, 3, 5), (2, 1, 7, 4), (0, 0, 2, 2), (1, 1, 131, 259)] {
+        for geometry in [AttentionGeometry::new(0.25), AttentionGeometry::new(0.5).causal()] {
+            let query = array::<T, 4>(&rt, [batch, 4, tokens, 3], 1);
+            let key = array::<T, 4>(&rt, [batch, 2, keys, 3], 2);
+            let value = array::<T, 4>(&rt, [batch, 2, keys, 2], 3);
+            let of_sample =
+                |b: usize| (0..tokens * keys).map(move |at| u8::from(sees(b, at / keys, at % keys)));
+            let mask =
+                rt.from_vec([samples, tokens, keys], (0..samples).flat_map(of_sample).collect()).unwrap();
+            let expected =
+                Expected::masked([&exact(&query), &exact(&key), &exact(&value)], geometry, |b, i, j| {
+                    sees(if samples == 1 { 0 } else { b }, i, j)
+                });
+            let mut out = array::<T, 4>(&rt, [batch, 4, tokens, 2], 4);
+            let mut log_sum_exp = array::<T::Compute, 3>(&rt, [batch, 4, tokens], 5);
+            attention_masked(&query, &key, &value, &mask, &mut out, &mut log_sum_exp, geometry).unwrap();
+            let made = attention_masked_init(&arena, &query, &key, &value, &mask, geometry).unwrap();
+            for (out, log_sum_exp) in [(&out, &log_sum_exp), (&made.0, &made.1)] {
+                assert_all_close(out, &expected.out, &expected.out.mapv(|_| 32.0), keys + 32);
+                let magnitude = expected.log_sum_exp.mapv(|value| value.abs() + 16.0);
+                assert_all_close(log_sum_exp, &expected.log_sum_exp, &magnitude, keys + 32);
             }
         }
     }
@@ -158,6 +200,7 @@ fn the_same_bits_on_several_cores<T: Real>() {
 
 for_each_real!(
     of_all_shapes,
+    with_masks,
     queries_that_see_nothing,
     large_scores,
     with_cached_keys,
@@ -179,4 +222,7 @@ fn wrong_arguments_are_refused() {
     assert_refused(refused, &["attention", "[1, 3, 4, 2]", "[1, 3, 5, 2]"]);
     let refused = attention(&query, &query, &query, &mut out, &mut sums, AttentionGeometry::new(f64::NAN));
     assert_refused(refused, &["attention", "NaN"]);
+    let mask = rt.zeros([2, 4, 4]).unwrap();
+    let refused = attention_masked(&query, &query, &query, &mask, &mut out, &mut sums, geometry);
+    assert_refused(refused, &["attention_masked", "[2, 4, 4]", "[1, 3, 4, 2]"]);
 }
