@@ -43,6 +43,8 @@ mod matmul;
 mod norm;
 mod normalised;
 mod one_hot;
+mod pad;
+mod permute;
 mod pool;
 mod pool2d;
 mod product;
@@ -59,6 +61,7 @@ mod softmax_backward;
 mod tile;
 mod transpose;
 mod trigonometric;
+mod upsample;
 mod variance;
 
 pub use activation::*;
@@ -89,6 +92,8 @@ pub use label::*;
 pub use matmul::*;
 pub use norm::*;
 pub use one_hot::*;
+pub use pad::*;
+pub use permute::*;
 pub use pool::*;
 pub use pool2d::*;
 pub use product::*;
@@ -105,6 +110,7 @@ pub use softmax_backward::*;
 pub use tile::*;
 pub use transpose::*;
 pub use trigonometric::*;
+pub use upsample::*;
 pub use variance::*;
 
 /// Exports the types of the codelets from [`codelets`] and hides them here: an import by name takes precedence over a
@@ -168,6 +174,8 @@ codelet_types! {
     matmul: Matmul, MatmulAdd, Matvec, Outer;
     norm: Norm, NormAxis, NormAxisBackward, NormBackward, NormL1, NormL1Axis;
     one_hot: OneHot;
+    pad: Pad, PadCopies, PadCopiesBackward;
+    permute: Permute;
     pool: AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward;
     pool2d: AvgPool2d, AvgPool2dBackward, MaxPool2d, MaxPool2dBackward;
     product: Product, ProductAxis, ProductAxisBackward, ProductBackward;
@@ -184,5 +192,6 @@ codelet_types! {
     tile: Tile, TileBackward;
     transpose: Transpose;
     trigonometric: Acos, Asin, Atan, Atan2, Cos, Sin, Tan;
+    upsample: UpsampleLinear, UpsampleLinearBackward, UpsampleNearest, UpsampleNearestBackward;
     variance: Variance, VarianceAxis, VarianceAxisBackward, VarianceBackward;
 }

@@ -111,7 +111,9 @@ mod hyperbolic;
 mod matmul;
 mod norm;
 mod one_hot;
+mod pad;
 mod parts;
+mod permute;
 mod pool;
 mod pool2d;
 mod product;
@@ -128,6 +130,7 @@ mod softmax;
 mod tile;
 mod transpose;
 mod trigonometric;
+mod upsample;
 mod variance;
 
 // One program, so that each kernel is compiled once.
