@@ -11,6 +11,7 @@
 pub(crate) mod activation;
 pub(crate) mod arg_extreme;
 pub(crate) mod arithmetic;
+pub(crate) mod batch_norm;
 pub(crate) mod bias;
 pub(crate) mod comparison;
 pub(crate) mod conv2d;

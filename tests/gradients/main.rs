@@ -35,6 +35,7 @@ mod cross_entropy;
 mod diag;
 mod error_function;
 mod exponential;
+mod fractional_pool;
 mod gather;
 mod group_norm;
 mod hard_activation;

@@ -8,6 +8,7 @@ use dahl::testing::{below, numerics, output, within};
 mod activation;
 mod arg_extreme;
 mod arithmetic;
+mod batch_norm;
 mod bias;
 mod comparison;
 mod conv2d;

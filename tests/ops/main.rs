@@ -104,6 +104,7 @@ mod elementwise;
 mod error_function;
 mod exponential;
 mod fill;
+mod fractional_pool;
 mod gather;
 mod group_norm;
 mod hard_activation;
