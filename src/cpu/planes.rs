@@ -87,7 +87,7 @@ impl Sets {
     #[inline(always)]
     pub(crate) fn statistics<T: Real>(&self, input: &[T], [mean, rest, variance]: [&mut [T::Compute]; 3]) {
         if input.is_empty() {
-            [mean, rest, variance].map(|all| all.fill(T::Compute::NAN));
+            [mean, rest, variance].into_iter().for_each(|all| all.fill(T::Compute::NAN));
             return;
         }
         let count = self.elements::<T::Compute>();
