@@ -45,12 +45,11 @@ pub(crate) struct Convolution {
 
 /// One group of a convolution.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub(super) in_channels: usize,
-    pub(super) out_channels: usize,
+struct Group {
+    out_channels: usize,
     /// Elements of a filter.
-    pub(super) filter: usize,
-    pub(super) positions: usize,
+    filter: usize,
+    positions: usize,
     /// Elements of the group's channels of a sample.
     input: usize,
     /// Elements of the group's output of a sample.
@@ -62,7 +61,7 @@ impl Group {
         let (in_channels, out_channels) = (conv.in_channels / conv.groups, conv.out_channels / conv.groups);
         let positions = conv.volume.positions();
         let (input, output) = (in_channels * conv.volume.len(), out_channels * positions);
-        Self { in_channels, out_channels, filter: in_channels * conv.volume.taps(), positions, input, output }
+        Self { out_channels, filter: in_channels * conv.volume.taps(), positions, input, output }
     }
 
     /// Elements of its filters.

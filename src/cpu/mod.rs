@@ -3,7 +3,7 @@
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks
 //! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
 //! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
-//! ([`windows`]), vectorised loops ([`lanes`]), planes and rows that are normalised ([`planes`], [`normalize`]), rotations
+//! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are normalised ([`planes`], [`normalize`]), rotations
 //! of pairs ([`rotary`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in
 //! their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
 //! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
@@ -24,6 +24,8 @@ mod depthwise;
 pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
+pub(crate) mod indexed;
+pub(crate) mod interpolation;
 pub(crate) mod lanes;
 pub(crate) mod normalize;
 pub(crate) mod philox;

@@ -31,7 +31,7 @@ pub(crate) fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 
 /// Two independent numbers, uniform in `[0, 1)` with 53 bits, for each `block` of the sequence of `seed`.
 #[inline(always)]
-fn uniform_pair(seed: u64, block: u64) -> [f64; 2] {
+pub(crate) fn uniform_pair(seed: u64, block: u64) -> [f64; 2] {
     let [a, b, c, d] =
         philox4x32([block as u32, (block >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
     [(a, b), (c, d)].map(|(low, high)| {

@@ -51,13 +51,16 @@ impl Sets {
         self.batch * self.channels
     }
 
-    /// The set of a plane.
+    /// The channel and the set of each plane, in order.
     #[inline(always)]
-    fn set(&self, plane: usize) -> usize {
-        match self.over {
-            Over::Batch => plane % self.channels,
-            Over::Channels(size) => plane / size,
-        }
+    fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let Self { batch, channels, over, .. } = *self;
+        (0..batch).flat_map(move |sample| {
+            (0..channels).map(move |channel| match over {
+                Over::Batch => (channel, channel),
+                Over::Channels(size) => (channel, (sample * channels + channel) / size),
+            })
+        })
     }
 
     /// The number of elements of a set.
@@ -84,7 +87,7 @@ impl Sets {
     #[inline(always)]
     pub(crate) fn statistics<T: Real>(&self, input: &[T], [mean, rest, variance]: [&mut [T::Compute]; 3]) {
         if input.is_empty() {
-            [mean, rest, variance].map(|all| all.fill(T::Compute::NAN));
+            [mean, rest, variance].into_iter().for_each(|all| all.fill(T::Compute::NAN));
             return;
         }
         let count = self.elements::<T::Compute>();
@@ -95,8 +98,8 @@ impl Sets {
             self.sum_sets(squares, mean);
             mean.iter_mut().for_each(|mean| *mean /= count);
             let sums = squares.iter_mut().zip(&mut *rests).zip(input.chunks_exact(self.plane));
-            for (index, ((square, rest), plane)) in sums.enumerate() {
-                let mean = mean[self.set(index)];
+            for (((square, rest), plane), (_, set)) in sums.zip(self.places()) {
+                let mean = mean[set];
                 if let [value] = plane {
                     *rest = value.widen() - mean;
                     *square = *rest * *rest;
@@ -132,8 +135,7 @@ impl Sets {
         with_scratch([self.count()], |[inverse]: [&mut [T::Compute]; 1]| {
             inverses(variance, epsilon, inverse);
             let planes = input.chunks_exact(self.plane).zip(out.chunks_exact_mut(self.plane));
-            for (index, (plane, out)) in planes.enumerate() {
-                let (set, channel) = (self.set(index), index % self.channels);
+            for ((plane, out), (channel, set)) in planes.zip(self.places()) {
                 let (mean, rest, factor) = (mean[set], rest[set], inverse[set] * weight[channel].widen());
                 let bias = bias[channel].widen();
                 map_plane([plane], out, |[value]| (value - mean - rest) * factor + bias);
@@ -165,11 +167,11 @@ impl Sets {
             self.statistics(input, [&mut *mean, &mut *rest, &mut *slope]);
             inverses(slope, epsilon, inverse);
             let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
-            for (index, (input, gradient)) in each.enumerate() {
-                let set = self.set(index);
+            let each = each.zip(sums.iter_mut().zip(&mut *moments));
+            for (((input, gradient), (sum, moment)), (_, set)) in each.zip(self.places()) {
                 let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
                 let term = |gradient, value| gradient * ((value - mean - rest) * inverse);
-                (sums[index], moments[index]) = match (gradient, input) {
+                (*sum, *moment) = match (gradient, input) {
                     ([gradient], [value]) => (gradient.widen(), term(gradient.widen(), value.widen())),
                     _ => (sum_of(gradient, |gradient| gradient), sum_of_two(gradient, input, term)),
                 };
@@ -179,18 +181,17 @@ impl Sets {
                 add_sums(sums, [1, self.batch, self.channels], channel_sums);
                 T::narrow_slice(channel_sums, by);
             }
-            for (index, (sum, moment)) in sums.iter_mut().zip(&mut *moments).enumerate() {
-                let weight = weight[index % self.channels].widen();
+            for ((sum, moment), (channel, _)) in sums.iter_mut().zip(&mut *moments).zip(self.places()) {
+                let weight = weight[channel].widen();
                 *sum *= weight;
                 *moment *= weight;
             }
             self.sum_sets(sums, offset);
             self.sum_sets(moments, slope);
             let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
-            for (index, ((input, gradient), out)) in
-                each.zip(by_input.chunks_exact_mut(self.plane)).enumerate()
-            {
-                let (set, weight) = (self.set(index), weight[index % self.channels].widen());
+            let each = each.zip(by_input.chunks_exact_mut(self.plane));
+            for (((input, gradient), out), (channel, set)) in each.zip(self.places()) {
+                let weight = weight[channel].widen();
                 let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
                 let (offset, slope) = (offset[set] / count, slope[set] / count);
                 map_plane([input, gradient], out, |[value, gradient]| {

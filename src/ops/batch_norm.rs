@@ -10,6 +10,7 @@ use super::{add_init, bias_backward_init, mul_init, scale_init, sub_init};
 use crate::cpu::planes::{Over, Sets};
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
+use crate::reference::batch_norm as reference;
 
 /// The number of channels of `[batch, channels, ..]`.
 pub(super) fn channels<const N: usize>(shape: [usize; N]) -> usize {
@@ -174,7 +175,12 @@ fn batch_norm_backward_gradient<T: Real, const N: usize>(
 /// # Shapes
 /// All of one rank, with the shape of `out` where they are not 1: `input: [batch, channels, ..]`, all others
 /// `[1, channels, 1, ..]`.
-#[codelet(R, R, R, R, R, W, broadcast)]
+#[codelet(
+    R, R, R, R, R, W,
+    broadcast,
+    reference = reference::batch_norm_inference,
+    error = sum(n = 8, terms = reference::batch_norm_inference_terms)
+)]
 pub fn batch_norm_inference<T: Real>(input: T, weight: T, bias: T, mean: T, variance: T, epsilon: T) -> T {
     (input - mean) / (variance + epsilon).sqrt() * weight + bias
 }

@@ -23,7 +23,7 @@ fn sets(shape: &[usize], groups: usize) -> Sets {
 /// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the mean and the variance of each of `groups` groups
 /// of adjacent channels of each sample, and a weight and a bias for each channel.
 ///
-/// The variance is the biased one, with the accuracy of that of [`batch_norm`](super::batch_norm).
+/// The variance is the biased one, with the accuracy of that of [`batch_norm`](super::batch_norm()).
 ///
 /// # Shapes
 /// `input` and `out: [batch, channels, ..]`, `weight` and `bias: [channels]`.

@@ -39,6 +39,7 @@ mod dropout;
 mod error_function;
 mod exponential;
 mod fill;
+mod fractional_pool;
 mod gather;
 mod geometry;
 mod group_norm;
@@ -52,6 +53,8 @@ mod matmul_batched;
 mod norm;
 mod normalised;
 mod one_hot;
+mod pad;
+mod permute;
 mod pool;
 mod pool2d;
 mod product;
@@ -73,6 +76,7 @@ mod tile;
 mod transpose;
 mod transposed;
 mod trigonometric;
+mod upsample;
 mod variance;
 
 pub use activation::*;
@@ -99,6 +103,7 @@ pub use dropout::*;
 pub use error_function::*;
 pub use exponential::*;
 pub use fill::*;
+pub use fractional_pool::*;
 pub use gather::*;
 pub use geometry::*;
 pub use group_norm::*;
@@ -111,6 +116,8 @@ pub use matmul::*;
 pub use matmul_batched::*;
 pub use norm::*;
 pub use one_hot::*;
+pub use pad::*;
+pub use permute::*;
 pub use pool::*;
 pub use pool2d::*;
 pub use product::*;
@@ -132,6 +139,7 @@ pub use tile::*;
 pub use transpose::*;
 pub use transposed::*;
 pub use trigonometric::*;
+pub use upsample::*;
 pub use variance::*;
 
 /// Exports the types of the codelets from [`codelets`] and hides them here: an import by name takes precedence over a
@@ -193,6 +201,7 @@ codelet_types! {
     error_function: Erf;
     exponential: Exp, Exp2, Expm1, Ln, Log10, Log1p, Log2;
     fill: Fill;
+    fractional_pool: FractionalMaxPool;
     gather: Gather, GatherBackward, IndexSelect, IndexSelectBackward;
     group_norm: GroupNorm, GroupNormBackward;
     hard_activation: HardSigmoid, HardSwish, HardTanh;
@@ -203,6 +212,8 @@ codelet_types! {
     matmul_batched: MatmulBatched;
     norm: Norm, NormAxis, NormAxisBackward, NormBackward, NormL1, NormL1Axis;
     one_hot: OneHot;
+    pad: Pad, PadCopies, PadCopiesBackward;
+    permute: Permute;
     pool: AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward;
     pool2d: AvgPool2d, AvgPool2dBackward, MaxPool2d, MaxPool2dBackward;
     product: Product, ProductAxis, ProductAxisBackward, ProductBackward;
@@ -223,5 +234,6 @@ codelet_types! {
     tile: Tile, TileBackward;
     transpose: Transpose;
     trigonometric: Acos, Asin, Atan, Atan2, Cos, Sin, Tan;
+    upsample: UpsampleLinear, UpsampleLinearBackward, UpsampleNearest, UpsampleNearestBackward;
     variance: Variance, VarianceAxis, VarianceAxisBackward, VarianceBackward;
 }

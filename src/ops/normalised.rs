@@ -1,4 +1,4 @@
-//! The gradients of the backward passes of [`batch_norm`](super::batch_norm) and [`group_norm`](super::group_norm), by
+//! The gradients of the backward passes of [`batch_norm`](super::batch_norm()) and [`group_norm`](super::group_norm()), by
 //! operations of their own gradients.
 
 use dahl::prelude::*;

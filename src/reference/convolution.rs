@@ -13,7 +13,7 @@ pub(crate) fn convolution<const D: usize>(
     geometry: ConvolutionGeometry<D>,
 ) {
     let mut sums = ArrayD::from_elem(out.raw_dim(), Sum::default());
-    let shapes = [input.shape(), filters.shape(), &out.shape().to_vec()];
+    let shapes = [input.shape(), filters.shape(), out.shape()];
     for_each_product(shapes, geometry, |from, filter, to| {
         sums[to].add_product(from.map_or(0.0, |from| input[from]), filters[filter]);
     });
@@ -28,7 +28,7 @@ pub(crate) fn convolution_backward_input<const D: usize>(
     geometry: ConvolutionGeometry<D>,
 ) {
     let mut sums = ArrayD::from_elem(out.raw_dim(), Sum::default());
-    let shapes = [&out.shape().to_vec(), filters.shape(), gradient.shape()];
+    let shapes = [out.shape(), filters.shape(), gradient.shape()];
     for_each_product(shapes, geometry, |from, filter, to| {
         if let Some(from) = from {
             sums[from].add_product(gradient[to], filters[filter]);
@@ -46,7 +46,7 @@ pub(crate) fn convolution_backward_filters<const D: usize>(
 ) {
     let mut sums = ArrayD::from_elem(out.raw_dim(), Sum::default());
     sums.zip_mut_with(&out, |sum, out| sum.add(*out));
-    let shapes = [input.shape(), &out.shape().to_vec(), gradient.shape()];
+    let shapes = [input.shape(), out.shape(), gradient.shape()];
     for_each_product(shapes, geometry, |from, filter, to| {
         sums[filter].add_product(from.map_or(0.0, |from| input[from]), gradient[to]);
     });

@@ -122,6 +122,18 @@ pub(crate) fn index_select(
     });
 }
 
+pub(crate) fn permute<const A: usize>(
+    input: ArrayViewD<'_, f64>,
+    out: ArrayViewMutD<'_, f64>,
+    axes: [usize; A],
+) {
+    each(out, |at| {
+        let mut from = at.clone();
+        axes.iter().enumerate().for_each(|(axis, &place)| from[place] = at[axis]);
+        input[from]
+    });
+}
+
 /// `out[at] = value(at)` for each index.
 fn each(mut out: ArrayViewMutD<'_, f64>, value: impl Fn(IxDyn) -> f64) {
     out.indexed_iter_mut().for_each(|(at, out)| *out = value(at));

@@ -106,6 +106,7 @@ mod elementwise;
 mod error_function;
 mod exponential;
 mod fill;
+mod fractional_pool;
 mod gather;
 mod group_norm;
 mod hard_activation;
@@ -115,7 +116,9 @@ mod matmul;
 mod matmul_batched;
 mod norm;
 mod one_hot;
+mod pad;
 mod parts;
+mod permute;
 mod pool;
 mod pool2d;
 mod product;
@@ -135,6 +138,7 @@ mod sort;
 mod tile;
 mod transpose;
 mod trigonometric;
+mod upsample;
 mod variance;
 
 // One program, so that each kernel is compiled once.

@@ -72,6 +72,9 @@ on_cpu!(sqrt: map_sqrt of ops::codelets::Sqrt, ([31, 67], _), ());
 on_cpu!(power: map_power of ops::codelets::Power, ([31, 67], [31, 67], _), ());
 on_cpu!(power_value: map_power_value of ops::codelets::PowerValue, ([31, 67], _), (T::from_f64(2.5),));
 
+// batch_norm
+on_cpu!(batch_norm_inference: map_batch_norm_inference of ops::codelets::BatchNormInference, (within(-8.0, 8.0, [31, 67]), within(-2.0, 2.0, [31, 67]), within(-2.0, 2.0, [31, 67]), within(-8.0, 8.0, [31, 67]), within(0.25, 8.0, [31, 67]), _), (T::from_f64(1e-5),));
+
 // comparison
 on_cpu!(equal: map_equal of ops::codelets::Equal, ([31, 67], [31, 67], _), ());
 on_cpu!(not_equal: map_not_equal of ops::codelets::NotEqual, ([31, 67], [31, 67], _), ());
