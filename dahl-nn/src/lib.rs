@@ -5,6 +5,9 @@
 //! waits before the end of an epoch. A user's crate can implement each of the traits [`Layer`], [`Loss`], [`Optimizer`]
 //! and [`Dataset`].
 //!
+//! A program with a loop of its own reads batches by a [`DataLoader`], texts by a [`tokenizer`], and judges predictions by
+//! a [`metric`].
+//!
 //! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
 
 #![forbid(unsafe_code)]
