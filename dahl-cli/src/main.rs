@@ -11,6 +11,7 @@ mod load;
 mod machine;
 mod output;
 mod perf;
+mod plot;
 mod progress;
 mod study;
 mod table;
@@ -30,6 +31,7 @@ Examples:
   dahl machine
   dahl perf --dir models explain matmul
   dahl trace summary run.json
+  dahl plot training.csv
   dahl bench overhead
 
 Exit codes:
@@ -37,7 +39,7 @@ Exit codes:
   1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed
   2  it was not understood: wrong arguments, a file that cannot be read, a name that is not there";
 
-/// Looks at machines, performance models and traces of dahl, and runs its benchmarks and studies.
+/// Looks at machines, performance models, traces and trainings of dahl, and runs its benchmarks and studies.
 #[derive(Parser)]
 #[command(name = "dahl", version, after_help = AFTER_HELP)]
 struct Arguments {
@@ -55,6 +57,8 @@ enum Command {
     Perf(perf::Arguments),
     /// Reads a trace of a run: a summary, a page to look at, and formats of other programs.
     Trace(trace::Arguments),
+    /// Draws the learning curves of a training, from its CSV file, as SVG.
+    Plot(plot::Arguments),
     /// Measures what the runtime itself costs.
     Bench(bench::Arguments),
     /// Runs a study: a CSV file and plots, in a folder of their own.
@@ -69,6 +73,7 @@ impl Command {
             Self::Machine(arguments) => machine::run(arguments, output),
             Self::Perf(arguments) => perf::run(arguments, output),
             Self::Trace(arguments) => trace::run(arguments, output),
+            Self::Plot(arguments) => plot::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),
             Self::Completions(script) => completions::run(script, Arguments::command(), output),

@@ -5,6 +5,9 @@
 //! declarations, and an [`optimizer`] updates the parameters. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains
 //! it on a [`Dataset`], batch by batch, and waits for nothing before the end of an epoch.
 //!
+//! A program with a loop of its own reads batches by a [`DataLoader`], texts by a [`tokenizer`], and judges predictions by
+//! a [`metric`].
+//!
 //! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
 
 #![forbid(unsafe_code)]

@@ -3,8 +3,8 @@
 pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
     AvgPool2d, BatchNorm, Conv1d, Conv2d, Conv2dOptions, Conv3d, ConvTranspose1d, ConvTranspose2d,
-    ConvTranspose3d, Dropout, Embedding, GroupNorm, Gru, InstanceNorm, KeyValueCache, LayerNorm, Linear, Lstm,
-    MaxPool2d, MultiHeadAttention, RmsNorm, Rnn,
+    ConvTranspose3d, Dropout, Embedding, GroupNorm, Gru, InstanceNorm, KeyValueCache, LayerNorm, Linear,
+    Lstm, MaxPool2d, MultiHeadAttention, RmsNorm, Rnn,
 };
 pub use crate::loader::DataLoader;
 pub use crate::loss::{CrossEntropy, Loss};

@@ -6,7 +6,8 @@ use dahl_nn::prelude::*;
 fn cached<T: Real>(tolerance: f64, key_heads: usize, rotary: bool) -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
-    let layer = MultiHeadAttention::<T>::with_key_heads(&mut Init::new(&arena, 3), 16, 4, key_heads)?.causal();
+    let layer =
+        MultiHeadAttention::<T>::with_key_heads(&mut Init::new(&arena, 3), 16, 4, key_heads)?.causal();
     let layer = if rotary { layer.rotary(10_000.0) } else { layer };
     let (batch, tokens) = (2, 9);
     let values: Vec<T> = (0..batch * tokens * 16).map(|i| T::from_f64((i as f64 * 0.7).sin())).collect();
@@ -22,7 +23,10 @@ fn cached<T: Real>(tolerance: f64, key_heads: usize, rotary: bool) -> dahl::Resu
         for (index, value) in out.iter().enumerate() {
             let (sample, rest) = (index / (range.len() * 16), index % (range.len() * 16));
             let expected = whole[sample * tokens * 16 + range.start * 16 + rest].to_f64();
-            assert!((value.to_f64() - expected).abs() <= tolerance, "{index} of {range:?}: {value:?}, {expected}");
+            assert!(
+                (value.to_f64() - expected).abs() <= tolerance,
+                "{index} of {range:?}: {value:?}, {expected}"
+            );
         }
     }
     assert_eq!((cache.len(), cache.capacity()), (tokens, tokens));

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "machine",
     "perf",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 16] = [
     "trace chrome",
     "trace paje",
     "trace dot",
+    "plot",
     "bench",
     "bench overhead",
     "completions",

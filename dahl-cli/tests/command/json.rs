@@ -130,6 +130,14 @@ fn trace() {
 }
 
 #[test]
+fn plot() {
+    let value = object("plot training.csv -o curves.svg");
+    has_documented_fields("plot", &value);
+    assert_eq!((&value["file"], &value["steps"]), (&"curves.svg".into(), &5.into()));
+    assert_eq!(value["results"][4], "validation_accuracy");
+}
+
+#[test]
 fn bench_overhead() {
     let value = object("bench overhead --workers 1,2 --graph chain --tasks 100 --rounds 3");
     has_documented_fields("bench-overhead", &value);

@@ -151,3 +151,13 @@ fn benchmarks() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("DAHL_MACHINE = `machine.toml`"));
 }
+
+#[test]
+fn tables_of_trainings() {
+    let folder = Folder::new();
+    refuses(&folder, "plot nothing.csv", &["nothing.csv", "No such file"]);
+    folder.write("bad.csv", "epoch,loss\n1,high\n");
+    refuses(&folder, "plot bad.csv", &["bad.csv", "byte 11", "column `loss` of line 2", "`high`"]);
+    refuses(&folder, "plot training.csv -o training.csv", &["training.csv is the table itself"]);
+    refuses(&folder, "plot training.csv -o - --json", &["`--output -`", "`--json`"]);
+}

@@ -202,7 +202,8 @@ impl<'m, T: Real, C: Cell> Recurrent<'m, T, C> {
             let zeros = || step.detached().zeros([batch, self.width]);
             let mut states = (0..C::STATES).map(|_| zeros()).collect::<dahl::Result<Vec<_>>>()?;
             let mut outputs: Vec<Array<'s, T, 3>> = Vec::with_capacity(tokens);
-            for (index, gates) in ops::split_init(step, &gates, 1, &vec![1; tokens])?.into_iter().enumerate() {
+            for (index, gates) in ops::split_init(step, &gates, 1, &vec![1; tokens])?.into_iter().enumerate()
+            {
                 let gates = gates.reshape([batch, rows])?;
                 let hidden = weights.hidden_gates(step, &states[0])?;
                 let mut next = C::next(step, &gates, &hidden, &states)?;
@@ -227,7 +228,8 @@ impl<T: Real> Weights<'_, T> {
     /// The sums that the inputs of all tokens add to the gates: `[batch, tokens, gates * width]`.
     #[track_caller]
     fn input_gates<'s>(&self, step: &'s Step<'_>, x: &Array<'_, T, 3>) -> dahl::Result<Array<'s, T, 3>> {
-        let ([batch, tokens, inputs], [rows, columns]) = (x.shape(), [self.input.shape[0], self.input.shape[1]]);
+        let ([batch, tokens, inputs], [rows, columns]) =
+            (x.shape(), [self.input.shape[0], self.input.shape[1]]);
         if inputs != columns {
             let fact = format!("tokens have {inputs} features, but the layer is for {columns}");
             return Err(dahl::Error::invalid_shape("recurrent layer", fact));

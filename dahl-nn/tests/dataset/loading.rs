@@ -254,3 +254,59 @@ fn a_sampler_may_name_only_samples_that_are_there() {
     let error = loader.batches::<f32>(&rt, 0).map(|_| ()).unwrap_err().to_string();
     assert_parts(&error, &["no sample 3", "3 samples"]);
 }
+
+/// A data set that records the epochs of each sample that is read, and of which one cannot be read in epoch 2.
+struct Dated(Mutex<Vec<Vec<u64>>>);
+
+impl Dataset for Dated {
+    fn len(&self) -> usize {
+        70
+    }
+
+    fn sample_shape(&self) -> &[usize] {
+        &[1]
+    }
+
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn copy_sample<T: Real>(&self, _: usize, _: &mut [T]) {
+        unreachable!("training reads samples of an epoch");
+    }
+
+    fn label(&self, index: usize) -> u32 {
+        (index % 2) as u32
+    }
+
+    fn read_sample<T: Real>(&self, index: usize, epoch: u64, features: &mut [T]) -> dahl::Result<()> {
+        self.0.lock().unwrap()[index].push(epoch);
+        features[0] = T::from_f64(1.0);
+        if (index, epoch) == (69, 2) {
+            self.take_one_that_is_not_there()?;
+        }
+        Ok(())
+    }
+}
+
+impl Dated {
+    fn take_one_that_is_not_there(&self) -> dahl::Result<()> {
+        self.subset([70]).map(|_| ())
+    }
+}
+
+#[test]
+fn a_trainer_reads_the_samples_of_each_epoch_and_returns_their_errors() {
+    let rt = runtime();
+    let network = rt.arena();
+    let data = Dated(Mutex::new(vec![Vec::new(); 70]));
+    let train = |epochs| {
+        let mut model = Sequential::<f32>::new(&network, [1], 1).dense(2).unwrap();
+        let trainer =
+            Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(16).micro_batch_size(3);
+        trainer.epochs(epochs).fit(&data)
+    };
+    train(2).unwrap();
+    assert!(data.0.lock().unwrap().iter().all(|epochs| *epochs == [0, 1]));
+    assert_parts(&train(3).unwrap_err().to_string(), &["no sample 70"]);
+}

@@ -2,6 +2,8 @@
 
 mod fashion_mnist;
 mod files;
+#[cfg(feature = "images")]
+mod image_folder;
 mod loading;
 mod parts;
 mod token_windows;
