@@ -38,7 +38,7 @@ pub(crate) struct Saves {
 }
 
 std::thread_local! {
-    /// The pins of this thread.
+    /// The pins of this thread, on whatever arrays: it is in a reverse pass while there are some.
     static PINNED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -110,7 +110,8 @@ impl Saves {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         self.writes.fetch_add(1, Ordering::SeqCst);
         while self.pins.load(Ordering::SeqCst) != 0 {
-            assert!(PINNED.get() == 0, "a gradient's rule changes an array whose value the tape has saved");
+            // It could be this thread that has pinned the array, or a pass that waits for this one.
+            assert!(PINNED.get() == 0, "a gradient's rule changes an array while a reverse pass reads it");
             std::thread::yield_now();
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);
