@@ -43,8 +43,7 @@ impl<T: Real, M: Module<T>> Accumulated for Gradients<'_, T, M> {
             if let Member::Parameter(parameter) = member
                 && !parameter.frozen
             {
-                pass.want_array(&parameter.value);
-                pass.want_runtime(&parameter.gradient);
+                pass.want_sum(&parameter.value, &parameter.gradient);
             }
         });
     }

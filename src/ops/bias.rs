@@ -58,7 +58,11 @@ fn bias_gradient<T: Real, const N: usize>(rule: BiasGradient<'_, T, N>) -> dahl:
         *by_input = rule.scope.same(rule.gradient)?;
     }
     if let Some(by_bias) = rule.by_bias {
-        *by_bias = bias_backward_init(rule.scope, rule.gradient, rule.axis)?;
+        if rule.scope.sum(by_bias) {
+            bias_backward(rule.gradient, by_bias, rule.axis)?;
+        } else {
+            *by_bias = bias_backward_init(rule.scope, rule.gradient, rule.axis)?;
+        }
     }
     Ok(())
 }

@@ -78,6 +78,7 @@ fn conv2d_gradient<T: Real>(rule: Conv2dGradient<'_, T>) -> dahl::Result<()> {
         Conv2dBackwardInput::under(scope, gradient, filters, by_input, geometry)?;
     }
     if let Some(by_filters) = by_filters {
+        scope.sum(by_filters);
         Conv2dBackwardFilters::under(scope, input, gradient, by_filters, geometry)?;
     }
     Ok(())

@@ -81,6 +81,8 @@ fn conv2d_relu_gradient<T: Real>(rule: Conv2dReluGradient<'_, T>) -> dahl::Resul
     let (by_filters, by_bias) = match (by_input.is_some() || scope.is_remembered(), by_filters, by_bias) {
         // One task for both; nothing else needs the gradient that passes the ReLU.
         (false, Some(by_filters), Some(by_bias)) => {
+            scope.sum(by_filters);
+            scope.sum(by_bias);
             return conv2d_relu_backward(input, gradient, out, by_filters, by_bias, padding);
         }
         (_, by_filters, by_bias) => (by_filters, by_bias),
@@ -90,10 +92,15 @@ fn conv2d_relu_gradient<T: Real>(rule: Conv2dReluGradient<'_, T>) -> dahl::Resul
         super::Conv2dBackwardInput::under(scope, &passed, filters, by_input, geometry)?;
     }
     if let Some(by_filters) = by_filters {
+        scope.sum(by_filters);
         super::Conv2dBackwardFilters::under(scope, input, &passed, by_filters, geometry)?;
     }
     if let Some(by_bias) = by_bias {
-        *by_bias = super::bias_backward_init(scope, &passed, 1)?;
+        if scope.sum(by_bias) {
+            super::bias_backward(&passed, by_bias, 1)?;
+        } else {
+            *by_bias = super::bias_backward_init(scope, &passed, 1)?;
+        }
     }
     Ok(())
 }
@@ -160,6 +167,8 @@ fn conv2d_relu_max_pool2d_gradient<T: Real>(rule: Conv2dReluMaxPool2dGradient<'_
     let (by_input, by_filters, by_bias) = (rule.by_input, rule.by_filters, rule.by_bias);
     let (by_filters, by_bias) = match (&by_input, by_filters, by_bias) {
         (None, Some(by_filters), Some(by_bias)) => {
+            scope.sum(by_filters);
+            scope.sum(by_bias);
             return conv2d_relu_max_pool2d_backward(
                 input, gradient, out, index, by_filters, by_bias, geometry,
             );
@@ -170,7 +179,10 @@ fn conv2d_relu_max_pool2d_gradient<T: Real>(rule: Conv2dReluMaxPool2dGradient<'_
     let padding = geometry.padding;
     let mut passed = arena.zeros(output_shape(input.shape(), filters.shape(), padding))?;
     match by_bias {
-        Some(by_bias) => bias_relu_max_pool2d_backward(gradient, out, index, &mut passed, by_bias)?,
+        Some(by_bias) => {
+            scope.sum(by_bias);
+            bias_relu_max_pool2d_backward(gradient, out, index, &mut passed, by_bias)?;
+        }
         None => {
             let mut unwanted = arena.zeros([filters.shape()[0]])?;
             bias_relu_max_pool2d_backward(gradient, out, index, &mut passed, &mut unwanted)?;
@@ -181,6 +193,7 @@ fn conv2d_relu_max_pool2d_gradient<T: Real>(rule: Conv2dReluMaxPool2dGradient<'_
         super::conv2d_backward_input(&passed, filters, by_input, geometry)?;
     }
     if let Some(by_filters) = by_filters {
+        scope.sum(by_filters);
         super::conv2d_backward_filters(input, &passed, by_filters, geometry)?;
     }
     Ok(())

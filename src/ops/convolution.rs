@@ -140,8 +140,12 @@ fn convolution_gradient<T: Real, const D: usize, const N: usize>(
             convolution_backward_input_init(scope, gradient, filters, spatial(&input.shape()), geometry)?;
     }
     if let Some(by_filters) = rule.by_filters {
-        *by_filters =
-            convolution_backward_filters_init(scope, input, gradient, spatial(&filters.shape()), geometry)?;
+        let kernel = spatial(&filters.shape());
+        if scope.sum(by_filters) {
+            convolution_backward_filters(input, gradient, by_filters, kernel, geometry)?;
+        } else {
+            *by_filters = convolution_backward_filters_init(scope, input, gradient, kernel, geometry)?;
+        }
     }
     Ok(())
 }

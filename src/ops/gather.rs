@@ -173,6 +173,7 @@ pub fn index_select<T: Element>(
 
 fn index_select_gradient<T: Real, const N: usize>(rule: IndexSelectGradient<'_, T, N>) -> dahl::Result<()> {
     let Some(by_input) = rule.by_input else { return Ok(()) };
+    rule.scope.sum(by_input);
     IndexSelectBackward::under(rule.scope, rule.gradient, rule.indices, by_input, rule.axis)
 }
 

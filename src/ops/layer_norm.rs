@@ -77,10 +77,18 @@ fn layer_norm_gradient<T: Real, const N: usize>(rule: LayerNormGradient<'_, T, N
         *by_input = layer_norm_backward_input_init(scope, input, weight, gradient, epsilon)?;
     }
     if let Some(by_weight) = by_weight {
-        *by_weight = layer_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+        if scope.sum(by_weight) {
+            layer_norm_backward_weight(input, gradient, by_weight, epsilon)?;
+        } else {
+            *by_weight = layer_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+        }
     }
     if let Some(by_bias) = by_bias {
-        *by_bias = super::bias_backward_init(scope, gradient, N - 1)?;
+        if scope.sum(by_bias) {
+            super::bias_backward(gradient, by_bias, N - 1)?;
+        } else {
+            *by_bias = super::bias_backward_init(scope, gradient, N - 1)?;
+        }
     }
     Ok(())
 }

@@ -71,17 +71,34 @@ mod declared {
         Transposed { left, right }: Transposed,
     ) -> dahl::Result<()> {
         if let Some(by_a) = by_a {
-            *by_a = match left {
-                false => matmul_init(scope, gradient, b, Transposed { left: false, right: !right })?,
-                true => matmul_init(scope, b, gradient, Transposed { left: right, right: true })?,
+            let (x, y, transposed) = match left {
+                false => (gradient, b, Transposed { left: false, right: !right }),
+                true => (b, gradient, Transposed { left: right, right: true }),
             };
+            by_factor(scope, x, y, by_a, transposed)?;
         }
         if let Some(by_b) = by_b {
-            *by_b = match right {
-                false => matmul_init(scope, a, gradient, Transposed { left: !left, right: false })?,
-                true => matmul_init(scope, gradient, a, Transposed { left: true, right: left })?,
+            let (x, y, transposed) = match right {
+                false => (a, gradient, Transposed { left: !left, right: false }),
+                true => (gradient, a, Transposed { left: true, right: left }),
             };
+            by_factor(scope, x, y, by_b, transposed)?;
         }
+        Ok(())
+    }
+
+    /// A product as a gradient, or as a contribution to it.
+    fn by_factor<'r, T: Real>(
+        scope: &'r dahl::RuleScope<'r>,
+        x: &Matrix<'_, T>,
+        y: &Matrix<'_, T>,
+        by: &mut Matrix<'r, T>,
+        transposed: Transposed,
+    ) -> dahl::Result<()> {
+        if scope.sum(by) {
+            return matmul_add(x, y, by, transposed);
+        }
+        *by = matmul_init(scope, x, y, transposed)?;
         Ok(())
     }
 

@@ -50,7 +50,11 @@ fn rms_norm_gradient<T: Real, const N: usize>(rule: RmsNormGradient<'_, T, N>) -
         *by_input = rms_norm_backward_input_init(scope, input, weight, gradient, epsilon)?;
     }
     if let Some(by_weight) = by_weight {
-        *by_weight = rms_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+        if scope.sum(by_weight) {
+            rms_norm_backward_weight(input, gradient, by_weight, epsilon)?;
+        } else {
+            *by_weight = rms_norm_backward_weight_init(scope, input, gradient, epsilon)?;
+        }
     }
     Ok(())
 }

@@ -234,6 +234,73 @@ fn nothing_is_added_if_one_gradient_is_missing() -> Result<()> {
     Ok(())
 }
 
+/// `out = x * factor`, for a factor that is not 0.
+#[codelet(R, W, check(factor != T::ZERO))]
+fn times<T: Real>(x: T, factor: T) -> T {
+    x * factor
+}
+
+#[test]
+fn a_call_that_fails_leaves_nothing_on_the_tape() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let mut x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    assert_error(times_init(&tape, &x, 0.0), "D0003", &["times"]);
+    // The call that failed has read no value, so there is one value alone.
+    scale_self(&mut x, 3.0)?;
+    let twice = times_init(&tape, &x, 2.0)?;
+    // A checkpoint does not run it again.
+    let squares = tape.checkpoint(|tape| {
+        assert_error(times_init(tape, &twice, 0.0), "D0003", &[]);
+        mul_init(tape, &twice, &twice)
+    })?;
+    assert_eq!(tape.gradients(&sum_init(&tape, &squares)?, &x)?.to_vec()?, [24.0, 48.0]);
+    Ok(())
+}
+
+/// `out = x`; its rule waits until another thread has remembered a task.
+#[codelet(R, W, shape(out = x), gradient = slowly_gradient())]
+fn slowly<T: Real>(x: &[T], out: &mut [T]) {
+    out.copy_from_slice(x);
+}
+
+/// Where the rule of `slowly` and the thread meet: when the rule has begun, and when it may go on.
+static MEETING: std::sync::Barrier = std::sync::Barrier::new(2);
+
+fn slowly_gradient<T: Real, const N: usize>(rule: SlowlyGradient<'_, T, N>) -> Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    MEETING.wait();
+    MEETING.wait();
+    copy(rule.gradient, by_x)
+}
+
+#[test]
+fn a_task_that_is_remembered_during_a_pass_follows_those_before() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let mut x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let y = arena.from_slice([2], &[5.0_f64, 6.0])?;
+    let product = mul_init(&tape, &add_init(&tape, &x, &y)?, &y)?;
+    let loss = sum_init(&tape, &slowly_init(&tape, &product)?)?;
+    scale_self(&mut x, 1.0)?;
+    let (by_y, sum) = std::thread::scope(|scope| {
+        let pass = scope.spawn(|| tape.gradients(&loss, &y)?.to_vec());
+        MEETING.wait();
+        // It reads what was remembered before the pass began, an array that was changed since, and one that is new.
+        let sum = tape
+            .checkpoint(|tape| mul_init(tape, &product, &y))
+            .and_then(|squares| add_init(&tape, &add_init(&tape, &squares, &x)?, &product));
+        MEETING.wait();
+        (pass.join().unwrap(), sum)
+    });
+    assert_eq!(by_y?, [11.0, 14.0]);
+    // (x + y) y^2 + x + (x + y) y
+    let total = sum_init(&tape, &sum?)?;
+    assert_eq!(tape.gradients(&total, &y)?.to_vec()?, [96.0, 146.0]);
+    assert_error(tape.gradients(&total, &x), "D0016", &["add"]);
+    Ok(())
+}
+
 #[test]
 fn threads_share_a_tape() -> Result<()> {
     // Recording, checkpoints and passes of several threads: each has the gradient of its own loss.

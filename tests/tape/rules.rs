@@ -72,6 +72,52 @@ fn a_rule_that_an_outer_tape_cannot_follow_is_an_error() -> Result<()> {
     Ok(())
 }
 
+/// `out = 2 x + 3 y`, whose rule exchanges the arrays that it was lent, and writes those that `writes` names first.
+#[codelet(R, R, W, gradient = exchanged_gradient())]
+fn exchanged<T: Real>(x: T, y: T, writes: [bool; 2]) -> T {
+    let _ = writes;
+    T::from_f64(2.0) * x + T::from_f64(3.0) * y
+}
+
+fn exchanged_gradient<T: Real, const N: usize>(rule: ExchangedGradient<'_, T, N>) -> Result<()> {
+    let (Some(by_x), Some(by_y)) = (rule.by_x, rule.by_y) else { return Ok(()) };
+    if rule.writes[0] {
+        scale(rule.gradient, by_x, T::from_f64(3.0))?;
+    }
+    if rule.writes[1] {
+        scale(rule.gradient, by_y, T::from_f64(2.0))?;
+    }
+    std::mem::swap(by_x, by_y);
+    Ok(())
+}
+
+#[test]
+fn a_rule_may_exchange_arrays_that_it_has_written() -> Result<()> {
+    let rt = runtime()?;
+    let arena = rt.arena();
+    let (x, y) = (arena.from_slice([2], &[1.0_f64, 2.0])?, arena.from_slice([2], &[3.0_f64, 4.0])?);
+    for (writes, unwritten) in [
+        ([true, true], None),
+        ([false, false], Some("x")),
+        ([true, false], Some("x")),
+        ([false, true], Some("y")),
+    ] {
+        let tape = rt.tape();
+        let loss = sum_init(&tape, &exchanged_init(&tape, &x, &y, writes)?)?;
+        match (tape.gradients(&loss, (&x, &y)), unwritten) {
+            (Ok((by_x, by_y)), None) => {
+                assert_eq!((by_x.to_vec()?, by_y.to_vec()?), (vec![2.0; 2], vec![3.0; 2]));
+            }
+            (Err(error), Some(input)) => {
+                let text = format!("the gradient by `{input}` was not written by the rule");
+                assert!(error.to_string().contains(&text), "{error}");
+            }
+            (result, _) => panic!("with {writes:?}: {:?}", result.map(drop)),
+        }
+    }
+    Ok(())
+}
+
 /// `out = x * factor`, where both are arrays; its rule reads the factor alone.
 #[codelet(R, R, W, shape(out = x), gradient = stretched_gradient(factor))]
 fn stretched<T: Real>(x: &[T], factor: ArrayView0<T>, out: &mut [T]) {

@@ -205,9 +205,8 @@ impl Arena {
     /// An array without its type, whose first task must write every element.
     #[track_caller]
     pub(crate) fn shared(&self, element: ElementType, extents: &[usize]) -> Result<Shared> {
-        let len = extents.iter().product();
-        let state = self.state(element, len * element.size_bytes, Content::Unset)?;
-        Ok(Shared::of_new(state, element, len))
+        let bytes = extents.iter().product::<usize>() * element.size_bytes;
+        Ok(Shared::of_new(self.state(element, bytes, Content::Unset)?))
     }
 
     /// A new state of `bytes` bytes.

@@ -85,6 +85,11 @@ impl Handle {
         Self::of(self.state())
     }
 
+    /// A handle that does not own the state, for an array whose lifetime borrows the owner.
+    pub(super) fn borrowed(&self) -> Self {
+        Self { state: self.state, owned: false }
+    }
+
     pub(super) fn state(&self) -> &ArrayState {
         // SAFETY: a state is freed after its release link, which the owning handle's drop appends; a borrowing
         // handle is in an `Array` whose lifetime borrows the owner.
@@ -162,8 +167,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
 
     /// Another handle of the same state, which does not own it, with another shape of as many elements.
     fn alias<'b, const M: usize>(&self, shape: [usize; M], layout: PartLayout<M>) -> Array<'b, T, M> {
-        let handle = Handle { state: self.handle.state, owned: false };
-        Array { handle, shape, layout, lives: PhantomData }
+        Array { handle: self.handle.borrowed(), shape, layout, lives: PhantomData }
     }
 }
 

@@ -1,4 +1,5 @@
 //! [`Shared`]: another owner of an array, whose element type and rank are not known.
+#![allow(unsafe_code, reason = "lends arrays whose lifetime the caller answers for")]
 
 use std::ptr::NonNull;
 
@@ -10,36 +11,36 @@ use crate::graph::ArrayState;
 /// An owner of a whole array. It hands out what submits tasks; their order is that of their submission, whoever submits
 /// them. `graph/saves.rs` says why nobody changes the elements meanwhile.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    handle: Handle,
-    element: ElementType,
-    len: usize,
-}
+pub(crate) struct Shared(Handle);
 
 impl Shared {
     /// Another owner of the array of a handle, unless it is a part of another array.
     pub(crate) fn of(state: &ArrayState) -> Option<Self> {
-        let element = state.element()?;
-        let len = state.bytes().checked_div(element.size_bytes)?;
-        let is_whole = state.whole().is_none();
-        is_whole.then(|| Self { handle: Handle::of(state), element, len })
+        state.whole().is_none().then(|| Self::of_whole(state))
+    }
+
+    /// Another owner of a whole array.
+    pub(crate) fn of_whole(state: &ArrayState) -> Self {
+        debug_assert!(state.whole().is_none(), "a part has the owner of its whole array");
+        Self(Handle::of(state))
     }
 
     /// The first owner of a new state.
-    pub(crate) fn of_new(state: NonNull<ArrayState>, element: ElementType, len: usize) -> Self {
-        Self { handle: Handle::first(state), element, len }
+    pub(crate) fn of_new(state: NonNull<ArrayState>) -> Self {
+        Self(Handle::first(state))
     }
 
     pub(crate) fn state(&self) -> &ArrayState {
-        self.handle.state()
+        self.0.state()
     }
 
-    pub(crate) fn element(&self) -> ElementType {
-        self.element
+    pub(crate) fn element(&self) -> &ElementType {
+        self.state().element().expect("an array that is owned has an element type")
     }
 
+    /// The number of elements, which have a size.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.state().bytes() / self.element().size_bytes
     }
 
     /// Whether nobody else owns the array.
@@ -54,7 +55,7 @@ impl Shared {
 
     /// One more owner.
     pub(crate) fn share(&self) -> Self {
-        Self { handle: self.handle.share(), element: self.element, len: self.len }
+        Self(self.0.share())
     }
 
     /// The array with its type, in a shape of as many elements.
@@ -62,15 +63,30 @@ impl Shared {
     /// # Panics
     /// If its elements are of another type, or of another number.
     pub(crate) fn into_array<T: Element, const N: usize>(self, shape: [usize; N]) -> Array<'static, T, N> {
-        assert!(self.element.is::<T>(), "the elements are {}, not {}", self.element.name, T::NAME);
-        assert_eq!(shape.iter().product::<usize>(), self.len, "another number of elements");
-        Array::of_handle(self.handle, shape, PartLayout::Whole)
+        self.assert_fits::<T>(&shape);
+        Array::of_handle(self.0, shape, PartLayout::Whole)
+    }
+
+    /// The array with its type, in a shape of as many elements, without another owner.
+    ///
+    /// # Panics
+    /// As for [`into_array`](Self::into_array).
+    ///
+    /// # Safety
+    /// An owner of the array lives for `'a`.
+    pub(crate) unsafe fn lend<'a, T: Element, const N: usize>(&self, shape: [usize; N]) -> Array<'a, T, N> {
+        self.assert_fits::<T>(&shape);
+        Array::of_handle(self.0.borrowed(), shape, PartLayout::Whole)
+    }
+
+    fn assert_fits<T: Element>(&self, shape: &[usize]) {
+        let (element, bytes) = (self.element(), self.state().bytes());
+        assert!(element.is::<T>(), "the elements are {}, not {}", element.name, T::NAME);
+        assert_eq!(shape.iter().product::<usize>() * size_of::<T>(), bytes, "another number of elements");
     }
 
     /// The owner that an array is, unless the array borrows another one's elements.
     pub(crate) fn from_array<T: Element, const N: usize>(array: Array<'_, T, N>) -> Option<Self> {
-        let len = array.len();
-        let handle = array.into_handle()?;
-        Some(Self { handle, element: ElementType::of::<T>(), len })
+        array.into_handle().map(Self)
     }
 }

@@ -17,10 +17,14 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 
+use crate::access::AccessMode;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// In place of a tape's number: a rule has given two handles of the array out, so nobody writes it.
 const SHARED: u64 = u64::MAX;
+
+/// In place of a tape's number: a rule contributes to the array, and nothing else may change it meanwhile.
+const REDUCING: u64 = u64::MAX - 1;
 
 /// The writes of an array that were submitted since a tape saved it for the first time.
 #[derive(Debug)]
@@ -38,7 +42,7 @@ pub(crate) struct Saves {
 }
 
 std::thread_local! {
-    /// The pins of this thread.
+    /// The pins of this thread, on whatever arrays: it is in a reverse pass while there are some.
     static PINNED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -78,6 +82,21 @@ impl Saves {
         self.tape.store(SHARED, Ordering::Relaxed);
     }
 
+    /// A rule begins to contribute to the array, or ends. It is not one that was made under a tape.
+    pub(crate) fn set_reducing(&self, reducing: bool) {
+        self.tape.store(if reducing { REDUCING } else { 0 }, Ordering::Relaxed);
+    }
+
+    /// Whether a task with this mode may not change the array.
+    #[inline]
+    pub(crate) fn forbids(&self, mode: AccessMode) -> bool {
+        match self.tape.load(Ordering::Relaxed) {
+            0 => false,
+            REDUCING => !matches!(mode, AccessMode::REDUX(_)) && !mode.is_shared(),
+            _ => !mode.is_shared(),
+        }
+    }
+
     /// Whether nobody may change it: it was made under a tape.
     #[inline]
     pub(crate) fn is_of_tape(&self) -> bool {
@@ -86,7 +105,7 @@ impl Saves {
 
     /// The number of the tape under which it was made.
     pub(crate) fn tape(&self) -> Option<u64> {
-        Some(self.tape.load(Ordering::Relaxed)).filter(|&tape| tape != 0 && tape != SHARED)
+        Some(self.tape.load(Ordering::Relaxed)).filter(|&tape| tape != 0 && tape != SHARED && tape != REDUCING)
     }
 
     /// The line of the last write that was counted.
@@ -110,7 +129,8 @@ impl Saves {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         self.writes.fetch_add(1, Ordering::SeqCst);
         while self.pins.load(Ordering::SeqCst) != 0 {
-            assert!(PINNED.get() == 0, "a gradient's rule changes an array whose value the tape has saved");
+            // It could be this thread that has pinned the array, or a pass that waits for this one.
+            assert!(PINNED.get() == 0, "a gradient's rule changes an array while a reverse pass reads it");
             std::thread::yield_now();
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);

@@ -342,8 +342,9 @@ impl ArrayState {
     }
 
     /// Its element type, if it is in use.
-    pub(crate) fn element(&self) -> Option<ElementType> {
-        self.fixed().element
+    #[inline]
+    pub(crate) fn element(&self) -> Option<&ElementType> {
+        self.fixed().element.as_ref()
     }
 
     /// Whether its buffer may be a leaf of a reduction with this layout and element type of buffers: it is a whole

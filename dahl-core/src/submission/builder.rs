@@ -80,7 +80,7 @@ impl<'a> Task<'a> {
         layout: &Layout,
     ) {
         if let Some(draft) = self.draft_for(engine) {
-            draft.push(array, mode, |own| *own = *layout);
+            draft.push(array, mode, |own| own.assign(layout));
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Task<'a> {
     pub(crate) fn push_shared(&mut self, array: &'a Shared, mode: AccessMode, layout: &Layout) {
         let (parameter, _) = self.next_parameter();
         assert!(
-            parameter.element == array.element(),
+            parameter.element == *array.element(),
             "{}: `{}` has another element type",
             self.codelet.name,
             parameter.name
@@ -149,7 +149,7 @@ impl<'a> Task<'a> {
             self.codelet.name,
             parameter.name
         );
-        if !mode.is_shared() && array.state().saves().is_of_tape() {
+        if array.state().saves().forbids(mode) {
             let (codelet, parameter) = (self.codelet.name, parameter.name);
             self.fail(Error::at(ErrorKind::ChangesTape { codelet, parameter }, self.location));
         }

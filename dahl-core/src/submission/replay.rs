@@ -81,7 +81,7 @@ impl<'a> Replay<'a> {
                 Some(id) => {
                     let (engine, state) =
                         self.state_for(task, id, operand.access, operand.parameter.element)?;
-                    if !operand.access.mode.is_shared() && state.saves().is_of_tape() {
+                    if state.saves().forbids(operand.access.mode) {
                         let (codelet, parameter) = (call.codelet.name, operand.parameter.name);
                         let kind = ErrorKind::ChangesTape { codelet, parameter };
                         return Err(Error::at(kind, task.location()));

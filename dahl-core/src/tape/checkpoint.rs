@@ -5,13 +5,12 @@
 //! pass the same tasks run again, with the same arguments, on another tape, whose gradients then flow to what came from
 //! outside.
 
-use std::collections::HashMap;
-
 use super::composite::Composite;
 use super::gradient::{Gradient, Rule};
-use super::ids::Ids;
-use super::pass::{Memory, Pass};
-use super::record::{Checkpoint, Node, Pins, Record};
+use super::memory::Memory;
+use super::pass::{Pass, contiguous};
+use super::pins::Pins;
+use super::record::{Node, Operand, Record, Recorded};
 use super::repeat::Repeat;
 use super::tape::Tape;
 use crate::access::AccessMode;
@@ -20,10 +19,20 @@ use crate::array_id::ArrayId;
 use crate::codelet::{Codelet, Parameter};
 use crate::element::ElementType;
 use crate::error::Result;
-use crate::shape::Layout;
 use crate::submission::Task;
 
-/// The gradient of a checkpoint: its result is the first array, and what came from outside follows.
+/// Tasks to be run again.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    pub(super) record: Record,
+    /// The number of its result in the record.
+    output: usize,
+    /// The number of the tape whose checkpoint it is.
+    tape: u64,
+}
+
+/// The gradient of a checkpoint: its result is the first array, and what came from outside follows. The record has how
+/// gradients by these arrays are added.
 pub(super) static GRADIENT: Gradient =
     Gradient { inputs: !1, outputs: 1, reads: 0, rule: Rule::Checkpoint, addition: |_| None };
 
@@ -38,88 +47,116 @@ pub(super) static CODELET: Codelet = Codelet::new("checkpoint", module_path!(), 
 );
 
 impl Checkpoint {
+    /// The tasks of a record, one of which has made the array number `output`.
+    pub(super) fn new(record: Record, output: usize, tape: u64) -> Self {
+        Self { record, output, tape }
+    }
+
+    /// Its result.
+    pub(super) fn output(&self) -> &Recorded {
+        &self.record.arrays()[self.output]
+    }
+
+    /// What came from outside: once for each task that reads it.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (&Operand, &Recorded)> {
+        let operands = self.record.nodes().iter().flat_map(|node| self.record.operands(node));
+        operands.filter(|operand| operand.is_saved).map(|operand| (operand, self.record.array(operand)))
+    }
+
     /// Runs the tasks again under `tape`; returns the new output.
     fn run_again(&self, tape: &Tape<'_>) -> Result<ArrayId> {
-        let mut made: HashMap<ArrayId, Shared> = HashMap::new();
-        for node in self.record.nodes() {
+        let mut made: Vec<Option<Shared>> = Vec::new();
+        made.resize_with(self.record.arrays().len(), || None);
+        for (_, node) in self.record.nodes().iter().enumerate().filter(|(number, _)| self.record.ran(*number))
+        {
             let pins = Pins::new(&self.record, node, u64::MAX)?;
             self.run_node(node, &mut made, tape)?;
             drop(pins);
         }
-        Ok(made.get(&self.output).map_or(self.output, |output| output.state().id()))
+        Ok(made[self.output].as_ref().expect("a task has made the output").state().id())
     }
 
-    fn run_node(&self, node: &Node, made: &mut HashMap<ArrayId, Shared>, tape: &Tape<'_>) -> Result<()> {
-        let operands = self.record.operands(node);
+    /// The array that takes an operand's place: what came from outside, or a new one.
+    fn array(
+        &self,
+        operand: &Operand,
+        made: &mut [Option<Shared>],
+        tape: &Tape<'_>,
+    ) -> Result<Option<Shared>> {
+        let Some(number) = operand.number() else { return Ok(None) };
+        let Recorded { element, saved, .. } = &self.record.arrays()[number];
+        if let Some(known) = made[number].as_ref().or(saved.as_ref()) {
+            return Ok(Some(known.share()));
+        }
+        let array = tape.detached().shared(**element, self.record.layout(operand).extents())?;
+        made[number] = Some(array.share());
+        Ok(Some(array))
+    }
+
+    fn run_node(&self, node: &Node, made: &mut [Option<Shared>], tape: &Tape<'_>) -> Result<()> {
+        let (record, operands) = (&self.record, self.record.operands(node));
         let mut arrays = Vec::with_capacity(operands.len());
         for operand in operands {
-            let known = operand.id.and_then(|id| made.get(&id).or(operand.saved.as_ref()));
-            arrays.push(match (operand.id, known) {
-                (None, _) => None,
-                (Some(_), Some(known)) => Some(known.share()),
-                (Some(id), None) => {
-                    let array = tape.detached().shared(operand.element, operand.layout.extents())?;
-                    made.insert(id, array.share());
-                    Some(array)
-                }
-            });
+            arrays.push(self.array(operand, made, tape)?);
         }
-        if let Some(repeat) = node.repeat {
+        if let Some(repeat) = node.repeat() {
             let arrays: Vec<Shared> = arrays.into_iter().flatten().collect();
-            repeat(&Repeat { arrays: &arrays, operands, arguments: self.record.arguments(node) })?;
+            let arguments = record.arguments(node);
+            repeat(&Repeat { arrays: &arrays, record, operands, arguments })?;
             let states = arrays.iter().zip(operands);
             return tape.add(&Composite {
                 codelet: node.codelet,
                 gradient: node.gradient,
                 location: node.location,
-                operands: states.map(|(array, of)| (array.state(), of.element, of.layout)).collect(),
-                arguments: self.record.arguments(node).to_vec(),
+                operands: states
+                    .map(|(array, of)| (array.state(), record.array(of).element, *record.layout(of)))
+                    .collect(),
+                arguments: arguments.to_vec(),
                 repeat,
             });
         }
         let mut task = Task::of_call(node.codelet, None, node.location);
         for ((operand, array), parameter) in operands.iter().zip(&arrays).zip(node.codelet.parameters) {
+            let layout = record.layout(operand);
             let Some(array) = array else {
-                task.push_scratch(operand.layout.extents());
+                task.push_scratch(layout.extents());
                 continue;
             };
             if matches!(parameter.mode, AccessMode::REDUX(_)) {
                 array.state().reductions().forget(array.state(), node.location);
             }
-            let layout =
-                if parameter.mode == AccessMode::R { operand.layout } else { whole(&operand.layout) };
-            task.push_shared(array, parameter.mode, &layout);
+            if parameter.mode == AccessMode::R {
+                task.push_shared(array, parameter.mode, layout);
+            } else {
+                task.push_shared(array, parameter.mode, &contiguous(layout.extents()));
+            }
         }
-        task.push_arguments(self.record.arguments(node));
+        task.push_arguments(record.arguments(node));
         tape.run(task, node.gradient)
     }
-}
-
-fn whole(layout: &Layout) -> Layout {
-    super::pass::contiguous(layout.extents())
 }
 
 impl Pass<'_> {
     /// Computes what a checkpoint dropped, and the gradients by what came from outside.
     pub(super) fn checkpoint(&self, checkpoint: &Checkpoint, record: &Record, node: &Node) -> Result<()> {
-        let Some(seed) = self.found(&record.operands(node)[0]) else { return Ok(()) };
+        let operands = record.operands(node);
+        let Some(seed) = self.with_found(&operands[0], Shared::share) else { return Ok(()) };
         // An outer tape knows what is computed again, since gradients depend on it.
         let again = Tape::again(self.arena().of_blocks(), self.outer(), checkpoint.tape);
         let output = checkpoint.run_again(&again)?;
         let mut inner = Pass::new(self.arena(), self.outer(), Memory::default(), self.location());
-        let wanted = checkpoint.inputs().filter_map(|operand| operand.id).filter(|id| self.is_active(*id));
-        let wanted: Ids = wanted.collect();
-        wanted.iter().for_each(|id| inner.want(*id));
+        for (input, (_, array)) in operands[1..].iter().zip(checkpoint.inputs()) {
+            if let Some(saved) = array.saved.as_ref().filter(|_| self.is_active(input)) {
+                inner.want(saved.share());
+            }
+        }
         if !again.with_record(|record| inner.run(record, output, seed))? {
             return Ok(());
         }
         // In the order of the tasks, which is the same each time.
-        let mut left = wanted;
-        for id in checkpoint.inputs().filter_map(|operand| operand.id) {
-            if left.remove(&id)
-                && let Some((gradient, addition)) = inner.take_found(id)
-            {
-                self.add(id, gradient, addition, node.location)?;
+        for input in operands[1..].iter().filter(|input| self.is_active(input)) {
+            if let Some(gradient) = inner.take_result(record.array(input).id) {
+                self.add(record, input, gradient, node.location)?;
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ pub struct Composite<'a> {
     pub(super) codelet: &'static Codelet,
     pub(super) gradient: &'static Gradient,
     pub(super) location: &'static Location<'static>,
-    pub(super) operands: Vec<(&'a ArrayState, ElementType, Layout)>,
+    pub(super) operands: Vec<(&'a ArrayState, &'static ElementType, Layout)>,
     pub(super) arguments: Vec<u8>,
     pub(super) repeat: fn(&Repeat<'_>) -> Result<()>,
 }
@@ -43,7 +43,7 @@ impl<'a> Composite<'a> {
 
     /// With another array.
     pub fn array<T: Element, const N: usize>(mut self, array: &'a Array<'_, T, N>) -> Self {
-        self.operands.push((array.state(), ElementType::of::<T>(), array.layout()));
+        self.operands.push((array.state(), const { &ElementType::of::<T>() }, array.layout()));
         self
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::record::bit;
+use super::addition::{Addition, AdditionOf};
 use super::rule::RuleCall;
 use crate::codelet::Codelet;
 use crate::element::{Element, ElementType};
@@ -21,7 +21,8 @@ pub struct Gradient {
     pub reads: u64,
     /// How it is computed.
     pub rule: Rule,
-    /// The operations by which gradients are added.
+    /// The operations by which gradients by its arrays are added. Arrays of a checkpoint have those
+    /// of the operations inside.
     pub addition: fn(ElementType) -> Option<&'static Addition>,
 }
 
@@ -70,19 +71,6 @@ pub struct DerivedMap {
     pub leaves: fn(&mut EncodedArguments<'_>) -> Vec<f64>,
 }
 
-/// The operations by which a reverse pass adds gradients of one element type.
-#[derive(Debug)]
-pub struct Addition {
-    /// `out = x + y`, a map that can overwrite `x`.
-    pub add: fn() -> &'static Codelet,
-    /// Its gradient.
-    pub add_gradient: fn() -> &'static Gradient,
-    /// `out += ` the sum of `input` along an axis, a `usize`.
-    pub sum_axis: fn() -> &'static Codelet,
-    /// Its gradient.
-    pub sum_axis_gradient: fn() -> &'static Gradient,
-}
-
 impl DerivedMap {
     /// The gradient of the map itself, from its expression; none if that is not known.
     pub(super) fn gradient(&'static self, addition: AdditionOf) -> Option<&'static Gradient> {
@@ -113,8 +101,15 @@ impl Gradient {
     }
 }
 
-/// The operations that add gradients of an element type.
-pub(super) type AdditionOf = fn(ElementType) -> Option<&'static Addition>;
+/// The bit of an operand. The last bit is that of all that follow.
+pub(super) fn bit(index: usize) -> u64 {
+    1 << index.min(63)
+}
+
+/// Whether `bits` name an operand.
+pub(super) fn has(bits: u64, index: usize) -> bool {
+    bits & bit(index) != 0
+}
 
 /// The gradient that was made from the object at `address`, which lives for ever. It is made once.
 fn known(address: usize, make: impl FnOnce() -> Option<&'static Gradient>) -> Option<&'static Gradient> {

@@ -1,6 +1,6 @@
-//! Sets and maps of arrays by their ids.
+//! Maps of arrays by their ids.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::array_id::ArrayId;
@@ -27,4 +27,3 @@ impl Hasher for IdHasher {
 }
 
 pub(super) type ById<V> = HashMap<ArrayId, V, BuildHasherDefault<IdHasher>>;
-pub(super) type Ids = HashSet<ArrayId, BuildHasherDefault<IdHasher>>;

@@ -3,9 +3,10 @@
 
 use std::panic::Location;
 
-use super::gradient::{DerivedMap, Gradient, Linear};
+use super::gradient::{DerivedMap, Gradient, Linear, bit, has};
 use super::pass::{Pass, contiguous};
-use super::record::{Node, Operand, Pins, Record, bit, has};
+use super::pins::Pins;
+use super::record::{Node, Operand, Record};
 use crate::access::AccessMode;
 use crate::array::Shared;
 use crate::codelet::{Codelet, Parameter};
@@ -15,14 +16,13 @@ use crate::shape::Layout;
 use crate::submission::Task;
 
 impl Pass<'_> {
-    /// The gradient by the only output of a task.
-    fn gradient_by_output<'r>(&self, record: &'r Record, node: &Node) -> Option<(Shared, &'r Operand)> {
-        let output = &record.operands(node)[node.gradient.outputs.trailing_zeros() as usize];
-        Some((self.found(output)?, output))
+    /// The only output of a task.
+    fn output<'r>(record: &'r Record, node: &Node) -> &'r Operand {
+        &record.operands(node)[node.gradient.outputs.trailing_zeros() as usize]
     }
 
     pub(super) fn map(&self, record: &Record, node: &Node, map: &'static DerivedMap) -> Result<()> {
-        if !self.is_wanted(record, node, map.by) {
+        if !self.is_active(&record.operands(node)[map.by]) {
             return Ok(());
         }
         let applied = AppliedMap {
@@ -41,7 +41,7 @@ impl Pass<'_> {
         derivatives: &'static Derivatives,
         by: usize,
     ) -> Result<()> {
-        if !has(node.gradient.inputs, by) || !self.is_wanted(record, node, by) {
+        if !has(node.gradient.inputs, by) || !self.is_active(&record.operands(node)[by]) {
             return Ok(());
         }
         match derivatives.by(by) {
@@ -61,11 +61,6 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether a gradient by this operand is computed.
-    fn is_wanted(&self, record: &Record, node: &Node, operand: usize) -> bool {
-        record.operands(node)[operand].id.is_some_and(|id| self.is_active(id))
-    }
-
     /// Submits a map that computes a gradient, and adds its result.
     fn apply_map(
         &self,
@@ -75,75 +70,51 @@ impl Pass<'_> {
         again: impl FnOnce() -> Option<&'static Gradient>,
     ) -> Result<()> {
         let operands = record.operands(node);
-        let by = &operands[map.by];
-        let Some(id) = by.id else { return Ok(()) };
-        let Some((gradient, output)) = self.gradient_by_output(record, node) else { return Ok(()) };
-        let made = if let Some(codelet) = map.codelet {
+        let (by, output) = (&operands[map.by], Self::output(record, node));
+        let made = self.with_found(output, |gradient| {
+            let Some(codelet) = map.codelet else { return Ok(gradient.share()) };
+            let layout = record.layout(output);
             let reads = map.inputs.iter().fold(0, |bits, input| bits | bit(*input));
             let pins = Pins::new(record, node, reads)?;
-            let made = self.make(by.element, output.layout.extents())?;
+            let made = self.make(record.array(by).element, layout.extents())?;
             let mut task = Task::of_call(codelet, None, node.location);
             for &input in map.inputs {
                 let operand = &operands[input];
-                let saved = operand.saved.as_ref().expect("a gradient saves what it reads");
-                task.push_shared(saved, AccessMode::R, &operand.layout);
+                let saved = record.saved(operand).expect("a gradient saves what it reads");
+                task.push_shared(saved, AccessMode::R, record.layout(operand));
             }
-            task.push_shared(&gradient, AccessMode::R, &output.layout);
-            task.push_shared(&made, AccessMode::W, &output.layout);
+            task.push_shared(gradient, AccessMode::R, layout);
+            task.push_shared(&made, AccessMode::W, layout);
             task.push_arguments(map.arguments);
             match self.outer() {
                 None => task.submit()?,
                 Some(outer) => outer.run(task, again().ok_or_else(|| not_again(node, map.by))?)?,
             }
             drop(pins);
-            made
-        } else {
-            gradient
-        };
-        let made = self.unstretched(made, &output.layout, &by.layout, node)?;
-        self.add(id, made, node.gradient.addition, node.location)
-    }
-
-    /// The sum of a gradient over the axes along which an input was stretched.
-    fn unstretched(&self, mut gradient: Shared, from: &Layout, to: &Layout, node: &Node) -> Result<Shared> {
-        let mut extents = [0; crate::shape::MAX_RANK];
-        let extents = &mut extents[..from.rank()];
-        extents.copy_from_slice(from.extents());
-        for (axis, &extent) in to.extents().iter().enumerate() {
-            if extents[axis] == extent {
-                continue;
-            }
-            let before = contiguous(extents);
-            extents[axis] = extent;
-            let after = contiguous(extents);
-            let addition = self.addition(node.gradient.addition, gradient.element())?;
-            let linear = Linear { codelet: (addition.sum_axis)(), gradient: (addition.sum_axis_gradient)() };
-            let mut bytes = [0; size_of::<usize>()];
-            crate::argument::Argument::encode(axis, &mut bytes);
-            let sum = self.apply(&gradient, &before, &after, linear, &bytes, node.location)?;
-            self.give_back(std::mem::replace(&mut gradient, sum));
-        }
-        Ok(gradient)
+            Ok(made)
+        });
+        let Some(made) = made else { return Ok(()) };
+        let made = self.unstretched(record, (output, by), made?, node.location)?;
+        self.add(record, by, made, node.location)
     }
 
     /// Applies a linear operation.
     pub(super) fn apply(
         &self,
         input: &Shared,
-        from: &Layout,
-        to: &Layout,
+        (from, to): (&Layout, &Layout),
         Linear { codelet, gradient }: Linear,
         arguments: &[u8],
         location: &'static Location<'static>,
     ) -> Result<Shared> {
-        let Parameter { element, mode, .. } = codelet.parameters[1];
+        let Parameter { element, mode, .. } = &codelet.parameters[1];
         let made = self.make(element, to.extents())?;
         if matches!(mode, AccessMode::REDUX(_)) {
             made.state().reductions().forget(made.state(), location);
         }
         let mut task = Task::of_call(codelet, None, location);
         task.push_shared(input, AccessMode::R, from);
-        task.push_shared(&made, mode, to);
+        task.push_shared(&made, *mode, to);
         task.push_arguments(arguments);
         self.submit(task, gradient)?;
         Ok(made)
@@ -151,17 +122,15 @@ impl Pass<'_> {
 
     pub(super) fn adjoint(&self, record: &Record, node: &Node, adjoint: Linear) -> Result<()> {
         let by = &record.operands(node)[node.gradient.inputs.trailing_zeros() as usize];
-        let Some(id) = by.id.filter(|id| self.is_active(*id)) else { return Ok(()) };
-        let Some((gradient, output)) = self.gradient_by_output(record, node) else { return Ok(()) };
-        let made = self.apply(
-            &gradient,
-            &contiguous(output.layout.extents()),
-            &contiguous(by.layout.extents()),
-            adjoint,
-            record.arguments(node),
-            node.location,
-        )?;
-        self.add(id, made, node.gradient.addition, node.location)
+        if !self.is_active(by) {
+            return Ok(());
+        }
+        let output = Self::output(record, node);
+        let layouts = [output, by].map(|operand| contiguous(record.layout(operand).extents()));
+        let made = self.with_found(output, |gradient| {
+            self.apply(gradient, (&layouts[0], &layouts[1]), adjoint, record.arguments(node), node.location)
+        });
+        made.map_or(Ok(()), |made| self.add(record, by, made?, node.location))
     }
 }
 

@@ -4,12 +4,16 @@
 //!
 //! Not here: what the gradient of an operation is. Its declaration says so.
 
+mod addition;
 mod checkpoint;
 mod composite;
+mod draft;
 mod gradient;
 mod ids;
 mod maps;
+mod memory;
 mod pass;
+mod pins;
 mod record;
 mod repeat;
 mod rule;
@@ -18,8 +22,9 @@ mod scope;
 mod tape;
 mod wanted;
 
+pub use addition::Addition;
 pub use composite::Composite;
-pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
+pub use gradient::{DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
 pub use pass::Pass;
 pub use repeat::Repeat;
 pub use rule::{By, RuleCall, RuleScope};

@@ -1,32 +1,38 @@
 //! [`Record`]: the tasks that a tape remembers.
 //!
-//! Operands and arguments of all tasks are in one vector each, which keep their memory when a tape is reset.
+//! Arrays are numbered from 0 when a task has them first, so that a reverse pass keeps what it knows of them in vectors.
+//! Operands, arguments, layouts and arrays of all tasks are in one vector each, which keep their memory when a tape is
+//! reset.
 
 use std::ops::Range;
 use std::panic::Location;
-use std::sync::{Mutex, PoisonError};
 
-use super::composite::Composite;
-use super::gradient::{AdditionOf, Gradient};
-use super::ids::Ids;
+use super::addition::AdditionOf;
+use super::checkpoint::Checkpoint;
+use super::gradient::{Gradient, has};
+use super::ids::ById;
 use super::repeat::Repeat;
-use crate::access::AccessMode;
 use crate::array::Shared;
 use crate::array_id::ArrayId;
 use crate::codelet::Codelet;
 use crate::element::ElementType;
-use crate::error::{Error, ErrorKind, Result};
-use crate::graph::ArrayState;
+use crate::error::Result;
 use crate::shape::Layout;
-use crate::submission::Task;
 
 /// The tasks that a tape remembers, in the order of their submission.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    nodes: Vec<Node>,
-    operands: Vec<Operand>,
+    /// The number of the first task: not 0 while a pass has taken what came before.
+    first: usize,
+    pub(super) nodes: Vec<Node>,
+    pub(super) operands: Vec<Operand>,
     arguments: Vec<u8>,
-    checkpoints: Vec<Checkpoint>,
+    pub(super) layouts: Vec<Layout>,
+    pub(super) arrays: Vec<Recorded>,
+    numbers: ById<u32>,
+    pub(super) checkpoints: Vec<Checkpoint>,
+    /// The numbers of tasks whose submission failed.
+    failed: Vec<usize>,
 }
 
 /// A task.
@@ -38,263 +44,160 @@ pub(super) struct Node {
     pub(super) location: &'static Location<'static>,
     operands: Range<usize>,
     arguments: Range<usize>,
-    /// For an operation of several tasks: how they are run again.
-    pub(super) repeat: Option<fn(&Repeat<'_>) -> Result<()>>,
-    /// For a checkpoint: its number.
-    checkpoint: Option<usize>,
-}
-
-/// An array of a task, in the place of its parameter.
-#[derive(Debug)]
-pub(super) struct Operand {
-    /// None for a temporary buffer.
-    pub(super) id: Option<ArrayId>,
-    pub(super) element: ElementType,
-    /// Its extents.
-    pub(super) layout: Layout,
-    /// Whether the task made it.
-    pub(super) is_made: bool,
-    /// The writes of the array before the value that the task read, or for an output, wrote.
-    pub(super) writes: u64,
-    /// Another owner, if the gradient reads the value.
-    pub(super) saved: Option<Shared>,
-}
-
-/// Tasks to be run again.
-#[derive(Debug)]
-pub(super) struct Checkpoint {
-    pub(super) record: Record,
-    pub(super) output: ArrayId,
-    /// The number of the tape whose checkpoint it is.
-    pub(super) tape: u64,
-}
-
-/// The arrays that were made inside of a checkpoint so far.
-pub(super) type Inside = Mutex<Ids>;
-
-impl Checkpoint {
-    pub(super) fn new(record: Record, output: ArrayId, tape: u64) -> Self {
-        Self { record, output, tape }
-    }
-
-    /// What came from outside, with its layout: once for each task that reads it.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = &Operand> {
-        let operands = self.record.nodes().iter().flat_map(|node| self.record.operands(node));
-        operands.filter(|operand| operand.saved.is_some())
-    }
+    again: Again,
 }
 
 /// How what is remembered runs again, for a checkpoint.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Again {
     /// It is a task.
     Task,
     /// It consists of several tasks.
     Tasks(fn(&Repeat<'_>) -> Result<()>),
-    /// It is a checkpoint.
-    Checkpoint(Checkpoint),
+    /// It is the checkpoint of this number.
+    Checkpoint(usize),
 }
 
-/// The operands and arguments of a task that is about to be submitted.
-#[derive(Debug, Default)]
-pub(super) struct Draft {
-    operands: Vec<Operand>,
-    arguments: Vec<u8>,
+/// An array of a task, in the place of its parameter.
+#[derive(Debug)]
+pub(super) struct Operand {
+    /// The writes of the array before the value that the task read, if its value is saved or there is a gradient by it.
+    pub(super) writes: u64,
+    /// The number of the array; none for a temporary buffer.
+    pub(super) array: Option<u32>,
+    pub(super) layout: u32,
+    /// Whether its value is read later, so that it is saved.
+    pub(super) is_saved: bool,
+    /// Whether nobody can change the array any more.
+    pub(super) is_constant: bool,
 }
 
-impl Draft {
-    /// Takes the operands of a task, and an owner of each that its gradient reads.
-    ///
-    /// # Errors
-    /// If one of these is a part of another array.
-    pub(super) fn take(
-        &mut self,
-        task: &Task<'_>,
-        gradient: &Gradient,
-        tape: &dyn Family,
-        inside: Option<&Inside>,
-    ) -> Result<()> {
-        self.operands.clear();
-        self.arguments.clear();
-        self.arguments.extend_from_slice(task.encoded_arguments());
-        for (index, (state, access)) in task.operands().enumerate() {
-            let parameter = &task.codelet().parameters[index];
-            let is_made = parameter.mode != AccessMode::R;
-            let of = (task.codelet(), parameter.element, &access.layout, is_made);
-            let keeps = match inside {
-                Some(inside) => parameter.mode == AccessMode::R && comes_from_outside(inside, state),
-                None => has(gradient.reads, index),
-            };
-            self.push(state, of, (gradient, index), (tape, keeps), task.location())?;
-        }
-        Ok(())
-    }
-
-    /// The same for an operation of several tasks.
-    ///
-    /// # Errors
-    /// As for [`take`](Self::take).
-    pub(super) fn take_call(
-        &mut self,
-        call: &Composite<'_>,
-        tape: &dyn Family,
-        inside: Option<&Inside>,
-    ) -> Result<()> {
-        self.operands.clear();
-        self.arguments.clear();
-        self.arguments.extend_from_slice(&call.arguments);
-        for (index, (state, element, layout)) in call.operands.iter().enumerate() {
-            let of = (call.codelet, *element, layout, has(call.gradient.outputs, index));
-            let keeps = match inside {
-                Some(inside) => has(call.gradient.inputs, index) && comes_from_outside(inside, Some(state)),
-                None => has(call.gradient.reads, index),
-            };
-            self.push(Some(state), of, (call.gradient, index), (tape, keeps), call.location)?;
-        }
-        Ok(())
-    }
-
-    /// The operands of a checkpoint: its result, and what came from outside.
-    pub(super) fn take_checkpoint(
-        &mut self,
-        output: ArrayId,
-        element: ElementType,
-        shape: &[usize],
-        checkpoint: &Checkpoint,
-    ) {
-        self.operands.clear();
-        self.arguments.clear();
-        let mut layout = Layout::EMPTY;
-        layout.set_contiguous(shape);
-        self.operands.push(Operand {
-            id: Some(output),
-            element,
-            layout,
-            is_made: true,
-            writes: 0,
-            saved: None,
-        });
-        self.operands.extend(checkpoint.inputs().map(|input| Operand { saved: None, ..*input }));
-    }
-
-    /// What the task makes, with or without a gradient.
-    pub(super) fn made(&self) -> impl Iterator<Item = ArrayId> {
-        self.operands.iter().filter(|operand| operand.is_made).filter_map(|operand| operand.id)
-    }
-
-    fn push(
-        &mut self,
-        state: Option<&ArrayState>,
-        (codelet, element, layout, is_made): (&'static Codelet, ElementType, &Layout, bool),
-        (gradient, index): (&Gradient, usize),
-        (tape, keeps): (&dyn Family, bool),
-        location: &'static Location<'static>,
-    ) -> Result<()> {
-        let Some(state) = state else {
-            let layout = *layout;
-            self.operands.push(Operand { id: None, element, layout, is_made, writes: 0, saved: None });
-            return Ok(());
-        };
-        let flows = has(gradient.inputs, index);
-        let parameter = || name_of(codelet, index);
-        if (flows || keeps) && state.whole().is_some() {
-            // A gradient by a part would not reach the whole.
-            return Err(Error::at(ErrorKind::PartOnTape { parameter: parameter() }, location));
-        }
-        if flows && state.saves().tape().is_some_and(|made_under| !tape.knows(made_under)) {
-            let kind = ErrorKind::ForeignTape { codelet: codelet.name, parameter: parameter() };
-            return Err(Error::at(kind, location));
-        }
-        if is_made {
-            state.saves().set_of_tape(tape.number());
-        }
-        // That of an output is read when the task has been submitted.
-        let writes = if flows || keeps && !is_made { state.saves().begin() } else { 0 };
-        let saved = if keeps { Shared::of(state) } else { None };
-        let (id, layout) = (Some(state.id()), *layout);
-        self.operands.push(Operand { id, element, layout, is_made, writes, saved });
-        Ok(())
-    }
-}
-
-/// A tape, as the arrays that are made under it know it.
-pub(super) trait Family {
-    /// Its number.
-    fn number(&self) -> u64;
-
-    /// Whether it is the tape of this number, or that remembers for it.
-    fn knows(&self, number: u64) -> bool;
+/// An array of one or several tasks.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) id: ArrayId,
+    pub(super) element: &'static ElementType,
+    /// How gradients by it are added.
+    pub(super) addition: AdditionOf,
+    /// Another owner, if a task's gradient reads it.
+    pub(super) saved: Option<Shared>,
+    /// Whether a task made it.
+    is_made: bool,
 }
 
 impl Record {
-    /// Adds a task that was submitted, with what was taken from it.
-    pub(super) fn add(
+    /// A task whose operands follow.
+    pub(super) fn node(
         &mut self,
         codelet: &'static Codelet,
         gradient: &'static Gradient,
         location: &'static Location<'static>,
         again: Again,
-        draft: &mut Draft,
-    ) {
-        let operands = self.operands.len()..self.operands.len() + draft.operands.len();
-        let arguments = self.arguments.len()..self.arguments.len() + draft.arguments.len();
-        for operand in draft.operands.iter_mut().filter(|operand| operand.is_made) {
-            if let Some(array) = &operand.saved {
-                operand.writes = array.state().saves().begin();
-            }
+        arguments: &[u8],
+    ) -> Node {
+        let (operands, start) = (self.operands.len(), self.arguments.len());
+        self.arguments.extend_from_slice(arguments);
+        let (operands, arguments) = (operands..operands, start..self.arguments.len());
+        Node { codelet, gradient, location, operands, arguments, again }
+    }
+
+    /// Adds a task with the operands since it was made. Returns its number.
+    pub(super) fn push(&mut self, mut node: Node) -> usize {
+        node.operands.end = self.operands.len();
+        self.nodes.push(node);
+        self.first + self.nodes.len() - 1
+    }
+
+    /// Removes what a task that is not pushed has added.
+    pub(super) fn cut(&mut self, node: &Node) {
+        self.operands.truncate(node.operands.start);
+        self.arguments.truncate(node.arguments.start);
+    }
+
+    /// Forgets a task, whose submission failed. Nobody has its outputs.
+    #[cold]
+    pub(super) fn fail(&mut self, task: usize) {
+        self.failed.push(task);
+    }
+
+    /// Whether a task was submitted.
+    pub(super) fn ran(&self, node: usize) -> bool {
+        !self.failed.contains(&(self.first + node))
+    }
+
+    /// The number of an array, which is a new one if no task had it.
+    pub(super) fn number(&mut self, array: &Recorded, is_made: bool) -> u32 {
+        // The output of one task is often an input of the next.
+        if let Some(last) = self.arrays.last().filter(|last| last.id == array.id && !is_made) {
+            debug_assert_eq!(self.numbers.get(&last.id), Some(&compact(self.arrays.len() - 1)));
+            return compact(self.arrays.len() - 1);
         }
-        self.operands.append(&mut draft.operands);
-        self.arguments.append(&mut draft.arguments);
-        let (repeat, checkpoint) = match again {
-            Again::Task => (None, None),
-            Again::Tasks(repeat) => (Some(repeat), None),
-            Again::Checkpoint(checkpoint) => {
-                self.checkpoints.push(checkpoint);
-                (None, Some(self.checkpoints.len() - 1))
-            }
-        };
-        self.nodes.push(Node { codelet, gradient, location, operands, arguments, repeat, checkpoint });
+        let next = compact(self.arrays.len());
+        let number = *self.numbers.entry(array.id).or_insert(next);
+        if number == next {
+            self.arrays.push(array.alone());
+        }
+        self.arrays[number as usize].is_made |= is_made;
+        number
     }
 
     /// The checkpoint that a task stands for.
     pub(super) fn checkpoint(&self, node: &Node) -> Option<&Checkpoint> {
-        Some(&self.checkpoints[node.checkpoint?])
+        match node.again {
+            Again::Checkpoint(number) => Some(&self.checkpoints[number]),
+            _ => None,
+        }
     }
 
     /// Forgets all tasks and releases what is saved. Keeps its memory.
     pub(super) fn clear(&mut self) {
+        self.first = 0;
         self.nodes.clear();
         self.operands.clear();
         self.arguments.clear();
+        self.layouts.clear();
+        self.arrays.clear();
+        self.numbers.clear();
         self.checkpoints.clear();
+        self.failed.clear();
     }
 
-    /// Adds the tasks of another record, in order.
+    /// Takes all tasks out. Those that follow are numbered as if they had stayed.
+    pub(super) fn take(&mut self) -> Self {
+        let following = Self { first: self.first + self.nodes.len(), ..Self::default() };
+        std::mem::replace(self, following)
+    }
+
+    /// Adds the tasks of another record, which followed when these were [taken](Self::take).
     pub(super) fn append(&mut self, mut other: Self) {
-        if self.nodes.is_empty() {
-            *self = other;
-            return;
+        let mut numbers = Vec::with_capacity(other.arrays.len());
+        for array in other.arrays {
+            let number = self.number(&array, array.is_made);
+            numbers.push(number);
+            let known = &mut self.arrays[number as usize];
+            known.saved = known.saved.take().or(array.saved);
         }
         let shift = |range: &Range<usize>, by: usize| range.start + by..range.end + by;
         let (operands, arguments) = (self.operands.len(), self.arguments.len());
-        let checkpoints = self.checkpoints.len();
-        self.nodes.extend(other.nodes.iter().map(|node| Node {
+        let (layouts, checkpoints) = (self.layouts.len(), self.checkpoints.len());
+        self.nodes.extend(other.nodes.into_iter().map(|node| Node {
             operands: shift(&node.operands, operands),
             arguments: shift(&node.arguments, arguments),
-            checkpoint: node.checkpoint.map(|number| number + checkpoints),
-            ..node.clone()
+            again: match node.again {
+                Again::Checkpoint(number) => Again::Checkpoint(number + checkpoints),
+                again => again,
+            },
+            ..node
         }));
-        self.operands.append(&mut other.operands);
+        self.operands.extend(other.operands.into_iter().map(|operand| Operand {
+            array: operand.array.map(|number| numbers[number as usize]),
+            layout: compact(operand.layout as usize + layouts),
+            ..operand
+        }));
         self.arguments.append(&mut other.arguments);
+        self.layouts.append(&mut other.layouts);
         self.checkpoints.append(&mut other.checkpoints);
-    }
-
-    /// How gradients by the output of a task are added.
-    pub(super) fn addition(&self, node: &Node, output: ArrayId) -> AdditionOf {
-        let Some(checkpoint) = self.checkpoint(node) else { return node.gradient.addition };
-        let record = &checkpoint.record;
-        let made = |node: &&Node| record.outputs(node).any(|made| made == checkpoint.output);
-        let made = record.nodes().iter().rev().find(made).filter(|_| output == checkpoint.output);
-        made.map_or(node.gradient.addition, |made| record.addition(made, output))
+        self.failed.append(&mut other.failed);
     }
 
     pub(super) fn nodes(&self) -> &[Node] {
@@ -309,42 +212,72 @@ impl Record {
         &self.arguments[node.arguments.clone()]
     }
 
-    /// The operands by which there is a gradient.
-    pub(super) fn inputs(&self, node: &Node) -> impl Iterator<Item = ArrayId> {
+    /// All arrays, in the order of their numbers.
+    pub(super) fn arrays(&self) -> &[Recorded] {
+        &self.arrays
+    }
+
+    /// The array of an operand that is no temporary buffer.
+    pub(super) fn array(&self, operand: &Operand) -> &Recorded {
+        &self.arrays[operand.number().expect("a temporary buffer has no gradient")]
+    }
+
+    /// The number of an array, if a task has it.
+    pub(super) fn number_of(&self, id: ArrayId) -> Option<usize> {
+        self.numbers.get(&id).map(|number| *number as usize)
+    }
+
+    /// The number of an array that a task made.
+    pub(super) fn made(&self, id: ArrayId) -> Option<usize> {
+        self.number_of(id).filter(|number| self.arrays[*number].is_made)
+    }
+
+    pub(super) fn layout(&self, operand: &Operand) -> &Layout {
+        &self.layouts[operand.layout as usize]
+    }
+
+    /// The owner of an operand's value, if a gradient reads it.
+    pub(super) fn saved(&self, operand: &Operand) -> Option<&Shared> {
+        self.arrays[operand.number().filter(|_| operand.is_saved)?].saved.as_ref()
+    }
+
+    /// The operands by which there is a gradient: the numbers of their arrays.
+    pub(super) fn inputs(&self, node: &Node) -> impl Iterator<Item = usize> {
         self.chosen(node, node.gradient.inputs)
     }
 
-    /// The operands whose gradient the rule takes.
-    pub(super) fn outputs(&self, node: &Node) -> impl Iterator<Item = ArrayId> {
+    /// The operands whose gradient the rule takes: the numbers of their arrays.
+    pub(super) fn outputs(&self, node: &Node) -> impl Iterator<Item = usize> {
         self.chosen(node, node.gradient.outputs)
     }
 
-    fn chosen(&self, node: &Node, bits: u64) -> impl Iterator<Item = ArrayId> {
+    fn chosen(&self, node: &Node, bits: u64) -> impl Iterator<Item = usize> {
         let operands = self.operands(node).iter().enumerate();
-        operands.filter(move |(index, _)| has(bits, *index)).filter_map(|(_, operand)| operand.id)
+        operands.filter(move |(index, _)| has(bits, *index)).filter_map(|(_, operand)| operand.number())
     }
 }
 
-/// Whether an array was not made inside of a checkpoint.
-fn comes_from_outside(inside: &Inside, state: Option<&ArrayState>) -> bool {
-    let inside = inside.lock().unwrap_or_else(PoisonError::into_inner);
-    state.is_some_and(|state| !inside.contains(&state.id()))
+impl Recorded {
+    pub(super) fn new(id: ArrayId, element: &'static ElementType, addition: AdditionOf) -> Self {
+        Self { id, element, addition, saved: None, is_made: false }
+    }
+
+    /// The same array, without what tasks have done with it.
+    pub(super) fn alone(&self) -> Self {
+        Self::new(self.id, self.element, self.addition)
+    }
 }
 
-/// The bit of an operand. The last bit is that of all that follow.
-pub(super) fn bit(index: usize) -> u64 {
-    1 << index.min(63)
-}
+impl Operand {
+    /// A temporary buffer.
+    pub(super) fn of_buffer(layout: u32) -> Self {
+        Self { writes: 0, array: None, layout, is_saved: false, is_constant: true }
+    }
 
-/// Whether `bits` name an operand.
-pub(super) fn has(bits: u64, index: usize) -> bool {
-    bits & bit(index) != 0
-}
-
-/// The name of an array of an operation, for errors.
-fn name_of(codelet: &Codelet, index: usize) -> &'static str {
-    let parameter = codelet.parameters.get(index).or(codelet.parameters.last());
-    parameter.map_or("an array", |parameter| parameter.name)
+    /// The number of its array; none for a temporary buffer.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.array.map(|number| number as usize)
+    }
 }
 
 impl Node {
@@ -352,43 +285,23 @@ impl Node {
     pub(super) fn name_of(&self, index: usize) -> &'static str {
         name_of(self.codelet, index)
     }
-}
 
-/// Keeps values that a node saved from being changed until it is dropped.
-pub(super) struct Pins<'a> {
-    operands: &'a [Operand],
-    /// Which of them are pinned, of the first `end`.
-    bits: u64,
-    end: usize,
-}
-
-impl<'a> Pins<'a> {
-    /// Pins those of the values that `node` saved that are named by `bits`.
-    ///
-    /// # Errors
-    /// If one of the values was overwritten.
-    pub(super) fn new(record: &'a Record, node: &Node, bits: u64) -> Result<Self> {
-        let mut pins = Self { operands: record.operands(node), bits, end: 0 };
-        for (index, operand) in pins.operands.iter().enumerate() {
-            if let Some(saved) = operand.saved.as_ref().filter(|_| has(bits, index))
-                && let Err(written_at) = saved.state().saves().pin(operand.writes)
-            {
-                let (codelet, parameter) = (node.codelet.name, node.name_of(index));
-                let kind = ErrorKind::Overwritten { codelet, parameter, written_at };
-                return Err(Error::at(kind, node.location));
-            }
-            pins.end = index + 1;
-        }
-        Ok(pins)
-    }
-}
-
-impl Drop for Pins<'_> {
-    fn drop(&mut self) {
-        for (index, operand) in self.operands[..self.end].iter().enumerate() {
-            if let Some(saved) = operand.saved.as_ref().filter(|_| has(self.bits, index)) {
-                saved.state().saves().unpin();
-            }
+    /// For an operation of several tasks: how they are run again.
+    pub(super) fn repeat(&self) -> Option<fn(&Repeat<'_>) -> Result<()>> {
+        match self.again {
+            Again::Tasks(repeat) => Some(repeat),
+            _ => None,
         }
     }
+}
+
+/// A number of a record's entry, in half of the memory.
+pub(super) fn compact(number: usize) -> u32 {
+    u32::try_from(number).expect("a tape remembers fewer than 2^32 operands")
+}
+
+/// The name of an array of an operation, for errors.
+pub(super) fn name_of(codelet: &Codelet, index: usize) -> &'static str {
+    let parameter = codelet.parameters.get(index).or(codelet.parameters.last());
+    parameter.map_or("an array", |parameter| parameter.name)
 }

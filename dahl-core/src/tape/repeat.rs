@@ -1,6 +1,6 @@
 //! [`Repeat`]: an operation of several tasks that is run again.
 
-use super::record::Operand;
+use super::record::{Operand, Record};
 use crate::array::{Array, Shared};
 use crate::element::Element;
 
@@ -8,6 +8,7 @@ use crate::element::Element;
 #[derive(Debug)]
 pub struct Repeat<'a> {
     pub(super) arrays: &'a [Shared],
+    pub(super) record: &'a Record,
     pub(super) operands: &'a [Operand],
     pub(super) arguments: &'a [u8],
 }
@@ -15,7 +16,7 @@ pub struct Repeat<'a> {
 impl Repeat<'_> {
     /// An array. An output has no value yet.
     pub fn array<T: Element, const N: usize>(&self, index: usize) -> Array<'static, T, N> {
-        let extents = self.operands[index].layout.extents();
+        let extents = self.record.layout(&self.operands[index]).extents();
         let shape = extents.try_into().expect("the operation has the rank that it had");
         self.arrays[index].share().into_array(shape)
     }

@@ -1,13 +1,17 @@
 //! What a gradient's rule gets: [`RuleCall`], for the code that `#[codelet]` writes, and [`RuleScope`], for the user's.
 #![allow(unsafe_code, reason = "lends an array whose lifetime is that of the rule")]
 
+use std::cell::{Cell, RefCell};
+
+use super::addition::AdditionOf;
 use super::composite::Composite;
-use super::gradient::{AdditionOf, Gradient};
+use super::gradient::Gradient;
 use super::pass::Pass;
-use super::record::{Node, Record};
+use super::record::{Node, Operand, Record};
 use crate::arena::Arena;
 use crate::argument::Argument;
 use crate::array::{Array, Shared};
+use crate::array_id::ArrayId;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::submission::Task;
@@ -18,7 +22,32 @@ pub struct RuleCall<'p> {
     record: &'p Record,
     node: &'p Node,
     /// The bytes of arguments that were taken.
-    taken: usize,
+    taken: Cell<usize>,
+    /// The gradients by outputs, with their numbers. They are the pass's again when the call ends.
+    gradients: Vec<(usize, Shared)>,
+    /// What was lent to the rule and has not been added. The owners stay in place until the call ends.
+    lent: RefCell<Vec<Lent>>,
+}
+
+/// An array for a gradient, which a rule may write.
+#[derive(Debug)]
+pub(super) struct Lent {
+    array: Shared,
+    /// Its writes before.
+    writes: u64,
+    /// The array by which it is the gradient.
+    by: ArrayId,
+    /// Whether it is an array of the caller's, which takes nothing but contributions.
+    is_sum: bool,
+}
+
+impl Lent {
+    /// The rule has no further access.
+    fn end(&self) {
+        if self.is_sum {
+            self.array.state().saves().set_reducing(false);
+        }
+    }
 }
 
 /// Where a rule makes arrays: `*by_x = mul_init(rule.scope, ..)?`.
@@ -28,28 +57,25 @@ pub struct RuleCall<'p> {
 pub struct RuleScope<'p> {
     pass: &'p Pass<'p>,
     addition: AdditionOf,
+    lent: &'p RefCell<Vec<Lent>>,
 }
 
 /// The gradient by an input, as a rule gets it: an array without a value, if the gradient is wanted.
 #[derive(Debug)]
-pub struct By<T: Element, const N: usize>(Option<Lent<T, N>>);
-
-#[derive(Debug)]
-struct Lent<T: Element, const N: usize> {
-    array: Array<'static, T, N>,
-    /// The array that was lent, and its writes then.
-    given: Shared,
-    writes: u64,
-}
+pub struct By<'c, T: Element, const N: usize>(Option<Array<'c, T, N>>);
 
 impl<'p> RuleCall<'p> {
     pub(super) fn new(pass: &'p Pass<'_>, record: &'p Record, node: &'p Node) -> Self {
-        Self { pass, record, node, taken: 0 }
+        let (mut gradients, lent) = pass.take_rule_memory();
+        for output in record.outputs(node) {
+            gradients.extend(pass.take_found(output).map(|found| (output, found)));
+        }
+        Self { pass, record, node, taken: Cell::new(0), gradients, lent: RefCell::new(lent) }
     }
 
     /// Where the rule makes arrays.
-    pub fn scope(&self) -> RuleScope<'p> {
-        RuleScope { pass: self.pass, addition: self.node.gradient.addition }
+    pub fn scope(&self) -> RuleScope<'_> {
+        RuleScope { pass: self.pass, addition: self.node.gradient.addition, lent: &self.lent }
     }
 
     /// The number of arrays of the operation.
@@ -57,90 +83,123 @@ impl<'p> RuleCall<'p> {
         self.record.operands(self.node).len()
     }
 
+    fn operand(&self, parameter: usize) -> &'p Operand {
+        &self.record.operands(self.node)[parameter]
+    }
+
     /// The extents of an array of the operation.
     pub fn extents(&self, parameter: usize) -> &[usize] {
-        self.record.operands(self.node)[parameter].layout.extents()
+        self.record.layout(self.operand(parameter)).extents()
     }
 
     /// The value of a parameter, which the gradient reads.
-    pub fn saved<T: Element, const N: usize>(&self, parameter: usize) -> Array<'static, T, N> {
-        let operand = &self.record.operands(self.node)[parameter];
-        let saved = operand.saved.as_ref().expect("a gradient saves what it reads");
-        saved.share().into_array(extents(operand.layout.extents()))
+    pub fn saved<T: Element, const N: usize>(&self, parameter: usize) -> Array<'_, T, N> {
+        let saved = self.record.saved(self.operand(parameter)).expect("a gradient saves what it reads");
+        // SAFETY: the record keeps its owner, and this borrows the record.
+        unsafe { saved.lend(extents(self.extents(parameter))) }
     }
 
     /// The gradient by an output, if the loss depends on it.
-    pub fn gradient<T: Element, const N: usize>(&self, parameter: usize) -> Option<Array<'static, T, N>> {
-        let operand = &self.record.operands(self.node)[parameter];
-        let found = self.pass.found(operand)?;
-        Some(found.into_array(extents(operand.layout.extents())))
+    pub fn gradient<T: Element, const N: usize>(&self, parameter: usize) -> Option<Array<'_, T, N>> {
+        let number = self.operand(parameter).number()?;
+        let (_, found) = self.gradients.iter().find(|(output, _)| *output == number)?;
+        // SAFETY: the call keeps the owner until it ends, and this borrows the call.
+        Some(unsafe { found.lend(extents(self.extents(parameter))) })
     }
 
     /// An array for the gradient by an input, if that is wanted: without a value, to be written or reduced into.
     ///
     /// # Errors
     /// If memory cannot be allocated.
-    pub fn by<T: Element, const N: usize>(&self, parameter: usize) -> Result<By<T, N>> {
-        let operand = &self.record.operands(self.node)[parameter];
-        if !operand.id.is_some_and(|id| self.pass.is_active(id)) {
+    pub fn by<T: Element, const N: usize>(&self, parameter: usize) -> Result<By<'_, T, N>> {
+        let operand = self.operand(parameter);
+        if !self.pass.is_active(operand) {
             return Ok(By(None));
         }
-        let given = self.pass.make(operand.element, operand.layout.extents())?;
-        given.state().reductions().forget(given.state(), self.node.location);
-        let writes = given.state().saves().begin();
-        let array = given.share().into_array(extents(operand.layout.extents()));
-        Ok(By(Some(Lent { array, given, writes })))
+        let shape = self.record.layout(operand).extents();
+        let array = self.pass.make(self.record.array(operand).element, shape)?;
+        array.state().reductions().forget(array.state(), self.node.location);
+        let writes = array.state().saves().begin();
+        // SAFETY: the owner goes to `lent`. From there `add` alone takes it before the call ends, for the handle that it is
+        // given, which is the only one. `By` borrows the call.
+        let lent = unsafe { array.lend(extents(shape)) };
+        let by = self.record.array(operand).id;
+        self.lent.borrow_mut().push(Lent { array, writes, by, is_sum: false });
+        Ok(By(Some(lent)))
     }
 
     /// Adds what the rule has put into `by` to the gradient by the input.
     ///
     /// # Errors
-    /// If the rule has not written it; if it is no array that owns its elements; if an outer tape remembers the tasks, and
-    /// the rule has written the array that it was given.
-    pub fn add<T: Element, const N: usize>(&self, parameter: usize, by: By<T, N>) -> Result<()> {
-        let Some(Lent { array, given, writes }) = by.0 else { return Ok(()) };
-        let operand = &self.record.operands(self.node)[parameter];
-        let (codelet, shape) = (self.node.codelet, array.shape());
+    /// If it is an array that was lent to the rule, for this input or another one, and the rule has not written it; if it
+    /// is no array that owns its elements; if an outer tape remembers the tasks, and the rule has written an array that
+    /// was lent.
+    pub fn add<T: Element, const N: usize>(&self, parameter: usize, by: By<'_, T, N>) -> Result<()> {
+        let Some(array) = by.0 else { return Ok(()) };
+        let (codelet, shape, id) = (self.node.codelet, array.shape(), array.id());
         let fail = |fact: &'static str| {
             let kind = ErrorKind::Rule { codelet: codelet.name, input: self.node.name_of(parameter), fact };
             Err(Error::at(kind, self.node.location))
         };
-        let Some(array) = Shared::from_array(array) else {
-            return fail("is a part or a view of another array; make an array in `rule.scope`");
-        };
-        if shape[..] != *operand.layout.extents() {
+        if shape[..] != *self.extents(parameter) {
             return fail("has not the shape of the input");
         }
-        if array.state().id() == given.state().id() {
-            if given.state().saves().pin(writes).is_ok() {
-                given.state().saves().unpin();
+        let lent = self.lent.borrow().iter().position(|lent| lent.array.state().id() == id);
+        let array = if let Some(lent) = lent {
+            let lent = self.lent.borrow_mut().swap_remove(lent);
+            lent.end();
+            let Lent { array, writes, by, is_sum } = lent;
+            let saves = array.state().saves();
+            if saves.begin() == writes {
                 return fail("was not written by the rule");
             }
-            if self.pass.outer().is_some() && !given.state().saves().is_of_tape() {
+            if is_sum {
+                self.pass.note_contribution(by);
+                return Ok(());
+            }
+            if self.pass.outer().is_some() && !saves.is_of_tape() {
                 return fail(
                     "cannot be differentiated again, since the outer tape does not know how its rule writes it; let the rule make it in its scope: `*by = .._init(rule.scope, ..)?`",
                 );
             }
-        }
-        self.pass.give_back(given);
-        let id = operand.id.expect("a gradient was lent for an array");
-        self.pass.add(id, array, self.node.gradient.addition, self.node.location)
+            array
+        } else if let Some(array) = Shared::from_array(array) {
+            array
+        } else {
+            return fail("is a part or a view of another array; make an array in `rule.scope`");
+        };
+        self.pass.add(self.record, self.operand(parameter), array, self.node.location)
     }
 
     /// The next plain argument.
-    pub fn argument<A: Argument>(&mut self) -> A {
-        let bytes = &self.record.arguments(self.node)[self.taken..][..A::SIZE_BYTES];
-        self.taken += A::SIZE_BYTES;
-        A::decode(bytes)
+    pub fn argument<A: Argument>(&self) -> A {
+        let start = self.taken.get();
+        self.taken.set(start + A::SIZE_BYTES);
+        A::decode(&self.record.arguments(self.node)[start..][..A::SIZE_BYTES])
     }
 }
 
-impl<T: Element, const N: usize> By<T, N> {
+impl Drop for RuleCall<'_> {
+    fn drop(&mut self) {
+        for (output, found) in self.gradients.drain(..) {
+            self.pass.put_found(output, found);
+        }
+        for lent in self.lent.get_mut().drain(..) {
+            lent.end();
+            self.pass.give_back(lent.array);
+        }
+        let memory = (std::mem::take(&mut self.gradients), std::mem::take(self.lent.get_mut()));
+        self.pass.keep_rule_memory(memory);
+    }
+}
+
+impl<T: Element, const N: usize> By<'_, T, N> {
     /// The array, for the rule.
     pub fn lend<'r>(&'r mut self) -> Option<&'r mut Array<'r, T, N>> {
         let lent = self.0.as_mut()?;
-        // SAFETY: `add`, which alone uses the array afterwards, takes it only if it owns its elements.
-        Some(unsafe { lent.array.shortened() })
+        // SAFETY: `add`, which alone uses the array afterwards, takes it only if it owns its elements, or is one that was
+        // lent, whose owner the call keeps.
+        Some(unsafe { lent.shortened() })
     }
 }
 
@@ -157,14 +216,32 @@ impl RuleScope<'_> {
         let Some(shared) = Shared::of(gradient.state()) else {
             return Err(Error::at(ErrorKind::PartOnTape { parameter: "gradient" }, self.pass.location()));
         };
-        // The pass, the rule, and this one.
-        if shared.owners() > 3 {
+        // The pass, and this one.
+        if shared.owners() > 2 {
             return Ok(self.pass.copy(&shared, self.addition)?.into_array(gradient.shape()));
         }
         if !shared.state().saves().is_of_tape() {
             shared.state().saves().set_shared();
         }
         Ok(shared.into_array(gradient.shape()))
+    }
+
+    /// Puts the array that gradients by an input are added to in the place of `by`, which was lent to the rule, if the caller
+    /// accumulates this gradient. Returns whether it has. The rule must then contribute to it by operations that reduce
+    /// into it, and nothing else: another access is an error. That spares an array and the task that adds it.
+    pub fn sum<'r, T: Element, const N: usize>(&'r self, by: &mut Array<'r, T, N>) -> bool {
+        let mut all = self.lent.borrow_mut();
+        let Some(lent) = all.iter_mut().find(|lent| lent.array.state().id() == by.id()) else { return false };
+        let Some(sum) = self.pass.sum_of(lent.by).filter(|sum| sum.element().is::<T>()) else { return false };
+        sum.state().saves().set_reducing(true);
+        let writes = sum.state().saves().begin();
+        // SAFETY: the owner goes to `lent`, where it stays until the call ends; `by` is a handle of the same lifetime as the
+        // one that it replaces.
+        let handle = unsafe { sum.lend(by.shape()) };
+        *by = handle;
+        let before = std::mem::replace(lent, Lent { array: sum, writes, by: lent.by, is_sum: true });
+        self.pass.give_back(before.array);
+        true
     }
 
     /// Whether an outer tape remembers what runs here.
@@ -183,7 +260,7 @@ impl RuleScope<'_> {
         reduces: bool,
     ) -> Result<Array<'_, T, N>> {
         crate::array::byte_len::<T>(&shape)?;
-        let made = self.pass.make(ElementType::of::<T>(), &shape)?;
+        let made = self.pass.make(&ElementType::of::<T>(), &shape)?;
         if reduces {
             made.state().reductions().forget(made.state(), self.pass.location());
         }

@@ -5,16 +5,18 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::checkpoint::Checkpoint;
 use super::composite::Composite;
+use super::draft::Family;
 use super::gradient::{Gradient, Rule};
-use super::pass::{Memory, Outer, Pass};
-use super::record::{Again, Checkpoint, Draft, Family, Inside, Node, Record};
+use super::memory::Memory;
+use super::pass::{Outer, Pass};
+use super::record::Record;
 use super::wanted::{Accumulated, Wanted};
 use crate::arena::Arena;
 use crate::array::{Array, Scalar, Shared};
 use crate::array_id::ArrayId;
-use crate::codelet::Codelet;
-use crate::element::{Element, ElementType, Real};
+use crate::element::{Element, Real};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Engine;
 use crate::submission::Task;
@@ -33,16 +35,17 @@ pub struct Tape<'o> {
     /// The tape on which the tasks of gradients are remembered.
     outer: Option<&'o dyn Outer>,
     record: Mutex<Record>,
-    /// Memory that is kept for the next task and the next pass.
-    drafts: Mutex<Vec<Draft>>,
+    /// Memory that is kept for the next pass.
     passes: Mutex<Vec<Memory>>,
-    /// Of a tape inside of a checkpoint: what was made there.
-    inside: Option<Inside>,
+    /// Whether it is the inside of a checkpoint.
+    is_inside: bool,
     /// Held by a reverse pass: another one waits.
     passing: Mutex<()>,
-    /// No other tape has the same, and that of the tape whose checkpoint this one is in.
+    /// Its own number, which no other tape has. An array that is made here has it.
     number: u64,
-    parent: Option<u64>,
+    /// For the inside of a checkpoint, in the forward pass or again in the reverse pass: the number of the tape whose
+    /// checkpoint it is. Arrays that were made under that tape may be inputs here.
+    checkpoint_of: Option<u64>,
 }
 
 /// The number of the next tape.
@@ -67,19 +70,18 @@ impl<'o> Tape<'o> {
             arena,
             outer,
             record: Mutex::default(),
-            drafts: Mutex::default(),
             passes: Mutex::default(),
-            inside: None,
+            is_inside: false,
             passing: Mutex::default(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            parent: None,
+            checkpoint_of: None,
         }
     }
 
-    /// A tape on which a checkpoint of the tape `parent` runs again.
-    pub(super) fn again(arena: Arena, outer: Option<&'o dyn Outer>, parent: u64) -> Self {
+    /// A tape on which a checkpoint of the tape `number` runs again.
+    pub(super) fn again(arena: Arena, outer: Option<&'o dyn Outer>, number: u64) -> Self {
         let mut tape = Self::of(arena, outer);
-        tape.parent = Some(parent);
+        tape.checkpoint_of = Some(number);
         tape
     }
 
@@ -219,12 +221,12 @@ impl<'o> Tape<'o> {
     }
 
     fn reverse(&self, pass: &mut Pass<'_>, loss: ArrayId, seed: Shared) -> Result<()> {
-        if self.inside.is_some() {
+        if self.is_inside {
             return Err(Error::at(ErrorKind::InsideCheckpoint, pass.location()));
         }
         pass.require_one_runtime()?;
         let _passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = Taken { tape: self, record: std::mem::take(&mut *self.record()) };
+        let taken = Taken { tape: self, record: self.record().take() };
         if pass.run(&taken.record, loss, seed)? { Ok(()) } else { Err(pass.independent()) }
     }
 
@@ -232,26 +234,18 @@ impl<'o> Tape<'o> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn drafts(&self) -> MutexGuard<'_, Vec<Draft>> {
-        self.drafts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Submits a task, and remembers it here and on the outer tapes.
     pub(super) fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
         if matches!(gradient.rule, Rule::Nothing) {
             return task.submit();
         }
-        let (codelet, location) = (task.codelet(), task.location());
-        let mut draft = self.drafts().pop().unwrap_or_default();
-        // The draft is not put back after an error: that is rare.
-        draft.take(&task, gradient, self, self.inside.as_ref())?;
-        match self.outer {
-            Some(outer) => outer.run(task, gradient)?,
-            None => task.submit()?,
-        }
-        self.remember(codelet, gradient, location, Again::Task, &mut draft);
-        self.drafts().push(draft);
-        Ok(())
+        let number = self.record().add_task(&task, gradient, self)?;
+        // After this tape: the outputs are then known as those of the outermost one.
+        let submitted = match self.outer {
+            Some(outer) => outer.run(task, gradient),
+            None => task.submit(),
+        };
+        submitted.inspect_err(|_| self.record().fail(number))
     }
 }
 
@@ -270,16 +264,16 @@ impl Tape<'_> {
         &'t self,
         f: impl for<'s> FnOnce(&'s Tape<'s>) -> Result<Array<'s, T, N>>,
     ) -> Result<Array<'t, T, N>> {
-        if self.inside.is_some() {
+        if self.is_inside {
             // Here everything is dropped already.
             return f(self);
         }
         let location = Location::caller();
         let mut inner = Tape::of(self.arena.of_blocks(), self.outer);
-        inner.inside = Some(Inside::default());
-        inner.parent = Some(self.number);
+        inner.is_inside = true;
+        inner.checkpoint_of = Some(self.number);
         let out = f(&inner)?;
-        let (shape, element) = (out.shape(), ElementType::of::<T>());
+        let shape = out.shape();
         let Some(out) = Shared::from_array(out) else {
             return Err(Error::at(
                 ErrorKind::PartOnTape { parameter: "the result of a checkpoint" },
@@ -287,19 +281,12 @@ impl Tape<'_> {
             ));
         };
         let record = std::mem::take(&mut *inner.record());
-        let id = out.state().id();
-        let is_made = |node: &Node| record.outputs(node).any(|output| output == id);
-        if record.nodes().iter().any(is_made) {
-            let checkpoint = Checkpoint::new(record, id, self.number);
-            let gradient = &super::checkpoint::GRADIENT;
-            let mut draft = self.drafts().pop().unwrap_or_default();
-            draft.take_checkpoint(id, element, &shape, &checkpoint);
-            let (codelet, again) = (&super::checkpoint::CODELET, Again::Checkpoint(checkpoint));
-            self.record().add(codelet, gradient, location, again, &mut draft);
+        if let Some(output) = record.made(out.state().id()) {
+            let checkpoint = Checkpoint::new(record, output, self.number);
+            self.record().add_checkpoint(checkpoint, &shape, location);
             if out.state().saves().tape() == Some(inner.number) {
                 out.state().saves().set_of_tape(self.number);
             }
-            self.drafts().push(draft);
         }
         Ok(out.into_array(shape))
     }
@@ -309,35 +296,15 @@ impl Tape<'_> {
         f(&self.record())
     }
 
-    fn remember(
-        &self,
-        codelet: &'static Codelet,
-        gradient: &'static Gradient,
-        location: &'static Location<'static>,
-        again: Again,
-        draft: &mut Draft,
-    ) {
-        if let Some(inside) = &self.inside {
-            inside.lock().unwrap_or_else(PoisonError::into_inner).extend(draft.made());
-        }
-        self.record().add(codelet, gradient, location, again, draft);
-    }
-
     /// Remembers an operation of several tasks, which have been submitted, here and on the outer tapes.
     pub(super) fn add(&self, call: &Composite<'_>) -> Result<()> {
         if matches!(call.gradient.rule, Rule::Nothing) {
             return Ok(());
         }
-        let mut draft = self.drafts().pop().unwrap_or_default();
-        draft.take_call(call, self, self.inside.as_ref())?;
-        // After this tape, as for a task: the outputs are then known as those of the outermost one.
-        if let Some(outer) = self.outer {
-            outer.add(call)?;
-        }
-        let again = Again::Tasks(call.repeat);
-        self.remember(call.codelet, call.gradient, call.location, again, &mut draft);
-        self.drafts().push(draft);
-        Ok(())
+        let number = self.record().add_composite(call, self)?;
+        // After this tape, as for a task.
+        let added = self.outer.map_or(Ok(()), |outer| outer.add(call));
+        added.inspect_err(|_| self.record().fail(number))
     }
 }
 
@@ -362,8 +329,12 @@ impl Family for Tape<'_> {
 
     fn knows(&self, number: u64) -> bool {
         number == self.number
-            || Some(number) == self.parent
+            || Some(number) == self.checkpoint_of
             || self.outer.is_some_and(|outer| outer.knows(number))
+    }
+
+    fn is_inside(&self) -> bool {
+        self.is_inside
     }
 }
 

@@ -66,8 +66,7 @@ impl<T: Real, const N: usize> sealed::Sealed for &mut Array<'_, T, N> {}
 
 impl<T: Real, const N: usize> Accumulated for (&Array<'_, T, N>, &mut Array<'_, T, N>) {
     fn want(&self, pass: &mut Pass<'_>) {
-        pass.want_array(self.0);
-        pass.want_runtime(self.1);
+        pass.want_sum(self.0, self.1);
     }
 
     fn require_found(&self, pass: &Pass<'_>) -> Result<()> {

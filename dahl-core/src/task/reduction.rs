@@ -185,7 +185,7 @@ impl Tree {
         }
         let Some(total) = total else { return false };
         if total != NonNull::from(target) {
-            let element = target.element().expect("an array in use has an element type");
+            let element = *target.element().expect("an array in use has an element type");
             self.submit(Part::Finish(element), target, total, is_forgotten);
             self.free.push_back(total);
         }

@@ -30,7 +30,7 @@ pub(crate) fn wait_for_access(
     if host.is_forked() {
         return Err(Error::at(ErrorKind::Forked { subject: call }, location));
     }
-    if !mode.is_shared() && array.saves().is_of_tape() {
+    if array.saves().forbids(mode) {
         return Err(Error::at(ErrorKind::WritesTape { call }, location));
     }
     if !mode.is_shared() {

@@ -116,7 +116,7 @@ impl Worker<'_> {
             operands.arrays.push((array, writes));
             let mut layout = Layout::EMPTY;
             layout.set_contiguous(access.desc().extents());
-            let element = array.element().expect("an array in use has elements");
+            let element = *array.element().expect("an array in use has elements");
             operands.list.push(Operand { pointer, layout, element, writes, reads: true });
         }
         operands.list.reverse();
