@@ -3,7 +3,7 @@
 use super::*;
 
 #[track_caller]
-fn assert_error<T>(result: Result<T>, code: &str, texts: &[&str]) {
+pub(super) fn assert_error<T>(result: Result<T>, code: &str, texts: &[&str]) {
     let error = result.err().expect("it is refused");
     let text = error.to_string();
     assert_eq!(error.code(), code, "{text}");

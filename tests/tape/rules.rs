@@ -2,6 +2,7 @@
 
 use dahl::ndarray::ArrayView0;
 
+use super::errors::assert_error;
 use super::*;
 
 /// `out = x`, whose rule does what `behaviour` says.
@@ -225,5 +226,91 @@ fn the_gradient_that_a_pass_begins_with_stays_its_owner_s() -> Result<()> {
     let by_x = tape.gradients_from(&y, &seed, &x)?;
     scale_self(&mut seed, 0.0)?;
     assert_eq!(by_x.to_vec()?, [5.0, 6.0]);
+    Ok(())
+}
+
+/// `out = 2 x`, whose rule contributes to a sum, or breaks its promise.
+#[codelet(R, W, shape(out = x), gradient = summed_gradient())]
+fn summed<T: Real>(x: &[T], out: &mut [T], keeps_promise: u32) {
+    let _ = keeps_promise;
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = *x + *x;
+    }
+}
+
+fn summed_gradient<T: Real, const N: usize>(rule: SummedGradient<'_, T, N>) -> Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    let has_sum = rule.scope.sum(by_x);
+    assert_eq!(has_sum, rule.scope.sum(by_x), "twice is as good as once");
+    match rule.keeps_promise {
+        1 => add_twice(rule.gradient, by_x),
+        _ => scale(rule.gradient, by_x, T::from_f64(2.0)),
+    }
+}
+
+/// `out += 2 x`.
+#[codelet(R, REDUX)]
+fn add_twice<T: Real>(x: &[T], out: &mut [T::Compute]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out += x.widen() + x.widen();
+    }
+}
+
+#[test]
+fn a_rule_contributes_to_a_sum() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, mut tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let mut sum = arena.from_slice([2], &[10.0_f64, 20.0])?;
+    for _ in 0..2 {
+        let loss = sum_init(&tape, &summed_init(&tape, &x, 1)?)?;
+        tape.accumulate(&loss, (&x, &mut sum))?;
+        tape.reset();
+    }
+    assert_eq!(sum.to_vec()?, [14.0, 24.0]);
+    // Beside another use of the array, whose gradient the pass adds.
+    let both = add_init(&tape, &summed_init(&tape, &x, 1)?, &mul_init(&tape, &x, &x)?)?;
+    let loss = sum_init(&tape, &both)?;
+    tape.accumulate(&loss, (&x, &mut sum))?;
+    assert_eq!(sum.to_vec()?, [14.0 + 2.0 + 2.0, 24.0 + 2.0 + 4.0]);
+    // Without a sum, and for an array that was made under the tape, the rule gets an array of its own.
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, [4.0, 6.0]);
+    tape.reset();
+    let made = mul_init(&tape, &x, &x)?;
+    let loss = sum_init(&tape, &summed_init(&tape, &made, 1)?)?;
+    let (mut by_made, mut by_x) = (arena.zeros([2])?, arena.zeros([2])?);
+    tape.accumulate(&loss, ((&made, &mut by_made), (&x, &mut by_x)))?;
+    assert_eq!((by_made.to_vec()?, by_x.to_vec()?), (vec![2.0, 2.0], vec![4.0, 8.0]));
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_writes_a_sum_is_an_error_and_the_sum_can_be_written_later() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let mut sum = arena.from_slice([2], &[10.0_f64, 20.0])?;
+    let loss = sum_init(&tape, &summed_init(&tape, &x, 0)?)?;
+    let error = tape.accumulate(&loss, (&x, &mut sum)).expect_err("it writes").to_string();
+    assert!(error.contains("D0017"), "{error}");
+    assert_eq!(sum.to_vec()?, [10.0, 20.0]);
+    scale_self(&mut sum, 2.0)?;
+    assert_eq!(sum.to_vec()?, [20.0, 40.0]);
+    // The same rule without a sum may write.
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, [2.0, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn sums_stay_if_the_loss_does_not_depend_on_one_of_the_arrays() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_slice([2], &[1.0_f64, 2.0])?;
+    let unused = arena.from_slice([3], &[1.0_f64, 2.0, 3.0])?;
+    let (mut by_x, mut by_unused) = (arena.zeros([2])?, arena.zeros([3])?);
+    let loss = sum_init(&tape, &summed_init(&tape, &x, 1)?)?;
+    let result = tape.accumulate(&loss, ((&x, &mut by_x), (&unused, &mut by_unused)));
+    assert_error(result, "D0018", &["[3]"]);
+    assert_eq!(by_x.to_vec()?, [0.0, 0.0]);
     Ok(())
 }

@@ -18,6 +18,8 @@ pub(super) struct Memory {
     wanted: ById<Wanted>,
     /// The arrays that gradients by wanted arrays are added to, if rules may contribute to them.
     sums: ById<Sum>,
+    /// The wanted arrays that the loss does not depend on, if there are sums: nothing is added to these then.
+    pub(super) unreached: Vec<ArrayId>,
     /// The gradients by wanted arrays, when the pass has ended.
     pub(super) results: ById<Gradient>,
     /// Of each array: whether its gradient is computed, since it is wanted or depends on what is wanted.
@@ -83,6 +85,24 @@ impl Memory {
     /// Whether a rule has contributed to the array that gradients by this one are added to.
     pub(super) fn has_contributions(&self, id: ArrayId) -> bool {
         self.sums.get(&id).is_some_and(|sum| sum.has_contributions.get())
+    }
+
+    /// Whether the loss depends on all wanted arrays, as far as the tasks between them say. Looked at if there are sums, which
+    /// must not change otherwise.
+    pub(super) fn may_add(&mut self, record: &Record, loss: usize) -> bool {
+        if self.sums.is_empty() {
+            return true;
+        }
+        let mut reached = vec![false; record.arrays().len()];
+        reached[loss] = true;
+        for (index, node) in record.nodes().iter().enumerate().rev() {
+            if self.runs[index] && record.outputs(node).any(|output| reached[output]) {
+                record.inputs(node).for_each(|input| reached[input] = true);
+            }
+        }
+        let is_reached = |id: &&ArrayId| record.number_of(**id).is_some_and(|number| reached[number]);
+        self.unreached.extend(self.wanted.keys().filter(|id| !is_reached(id)));
+        self.unreached.is_empty()
     }
 
     /// The number of wanted arrays.
@@ -184,6 +204,7 @@ impl Memory {
     pub(super) fn clear(&mut self) {
         self.wanted.clear();
         self.sums.clear();
+        self.unreached.clear();
         self.results.clear();
         self.found.get_mut().clear();
         self.free.get_mut().clear();

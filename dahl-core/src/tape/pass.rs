@@ -126,6 +126,9 @@ impl<'t> Pass<'t> {
         if !self.memory.is_active(loss) {
             return Ok(false);
         }
+        if !self.memory.may_add(record, loss) {
+            return Ok(true);
+        }
         self.memory.found.get_mut()[loss] = Some(seed);
         for (index, node) in record.nodes().iter().enumerate().rev() {
             if !self.memory.runs(index) {
@@ -267,15 +270,20 @@ impl<'t> Pass<'t> {
 
     /// Whether a gradient by this array was found.
     pub fn require_found<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Result<()> {
-        if self.memory.has_contributions(wanted.id()) {
-            return Ok(());
-        }
-        self.result(wanted).map(drop)
+        let is_found = match self.memory.unreached.is_empty() {
+            true => self.memory.has_contributions(wanted.id()) || self.memory.results.contains_key(&wanted.id()),
+            false => !self.memory.unreached.contains(&wanted.id()),
+        };
+        if is_found { Ok(()) } else { Err(self.independent_of(wanted)) }
     }
 
     fn result<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Result<&memory::Gradient> {
         let found = self.memory.results.get(&wanted.id());
-        found.ok_or_else(|| self.no_dependence(format!("the array of shape {:?}", wanted.shape())))
+        found.ok_or_else(|| self.independent_of(wanted))
+    }
+
+    fn independent_of<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Error {
+        self.no_dependence(format!("the array of shape {:?}", wanted.shape()))
     }
 
     /// Adds the gradient by a wanted array to `sum`, as a contribution to a reduction.
