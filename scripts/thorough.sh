@@ -4,7 +4,7 @@
 #   numerics   every operation on inputs of every distribution, in every placement; every study and placement of tasks
 #   kernels    every CUDA kernel, compiled by g++, against the references on the CPU, and some of them under valgrind
 #   compiler   every CUDA kernel by NVRTC, and a user's crate by nvcc (installs CUDA's compiler into target/cuda)
-#   vectors    the CPU's kernels in each narrower kind of vectors that this machine has
+#   vectors    the CPU's kernels in each narrower kind of vectors that this machine has; optional features of dahl-nn
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export DAHL_TESTING_TIER=thorough
@@ -52,6 +52,7 @@ vectors() {
         DAHL_SIMD_LEVELS=all DAHL_SIMD=$level cargo test --lib -- cpu:: simd::
     done
     DAHL_SIMD_LEVELS=all cargo test -p dahl-element
+    cargo test -p dahl-nn --all-features --test dahl_nn -- dataset::image_folder tokenizer
 }
 
 if [ $# = 0 ]; then
