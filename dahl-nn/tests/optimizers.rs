@@ -1,5 +1,5 @@
-//! Optimizers, clipping, averages and the scale of the loss against PyTorch's numbers, which
-//! `tests/reference/make_optimizers.py` made; Lion and LAMB against plain loops in f64.
+//! Optimizers against PyTorch's numbers, which `tests/reference/make_optimizers.py` made; Lion and LAMB against plain loops in
+//! f64.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 /// Two parameters. Their gradients are set, and do not depend on the values.
 #[derive(Module)]
-struct Values<'m, T: Real> {
-    weight: Parameter<'m, T>,
-    bias: Parameter<'m, T>,
+pub(crate) struct Values<'m, T: Real> {
+    pub(crate) weight: Parameter<'m, T>,
+    pub(crate) bias: Parameter<'m, T>,
 }
 
-type Numbers = Vec<Vec<f64>>;
+pub(crate) type Numbers = Vec<Vec<f64>>;
 
 impl<'m, T: Real> Values<'m, T> {
-    fn new(arena: &'m Arena, values: &[Vec<f64>]) -> Self {
+    pub(crate) fn new(arena: &'m Arena, values: &[Vec<f64>]) -> Self {
         let parameter = |values: &[f64]| {
             let elements: Vec<T> = values.iter().map(|value| T::from_f64(*value)).collect();
             let value = arena.from_slice([elements.len()], &elements).unwrap();
@@ -26,59 +26,59 @@ impl<'m, T: Real> Values<'m, T> {
         Self { weight: parameter(&values[0]), bias: parameter(&values[1]) }
     }
 
-    fn set_gradients(&mut self, gradients: &[Vec<f64>]) {
+    pub(crate) fn set_gradients(&mut self, gradients: &[Vec<f64>]) {
         for (parameter, gradient) in [&mut self.weight, &mut self.bias].into_iter().zip(gradients) {
             let mut guard = parameter.gradient.write().unwrap();
             guard.iter_mut().zip(gradient).for_each(|(to, from)| *to = T::from_f64(*from));
         }
     }
 
-    fn values(&self) -> Numbers {
+    pub(crate) fn values(&self) -> Numbers {
         [&self.weight, &self.bias].map(|parameter| numbers(&parameter.value)).to_vec()
     }
 
-    fn gradients(&self) -> Numbers {
+    pub(crate) fn gradients(&self) -> Numbers {
         [&self.weight, &self.bias].map(|parameter| numbers(&parameter.gradient)).to_vec()
     }
 }
 
-fn numbers<T: Real>(array: &Vector<'_, T>) -> Vec<f64> {
+pub(crate) fn numbers<T: Real>(array: &Vector<'_, T>) -> Vec<f64> {
     array.to_vec().unwrap().into_iter().map(Real::to_f64).collect()
 }
 
 /// The number of steps in the reference.
-const STEPS: usize = 20;
+pub(crate) const STEPS: usize = 20;
 
-struct Reference(Value);
+pub(crate) struct Reference(Value);
 
 impl Reference {
-    fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/optimizers.json");
         Self(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
     }
 
-    fn get<R: serde::de::DeserializeOwned>(&self, pointer: &str) -> R {
+    pub(crate) fn get<R: serde::de::DeserializeOwned>(&self, pointer: &str) -> R {
         let value = self.0.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}"));
         serde_json::from_value(value.clone()).unwrap()
     }
 
-    fn start(&self) -> Numbers {
+    pub(crate) fn start(&self) -> Numbers {
         self.get("/start")
     }
 
-    fn gradients(&self) -> Vec<Numbers> {
+    pub(crate) fn gradients(&self) -> Vec<Numbers> {
         self.get("/gradients")
     }
 }
 
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(2).build().unwrap()
 }
 
 /// Requires that numbers differ by at most `max` of their magnitude, or of 0.1, if that is more: where a value crosses 0 it
 /// has the rounding of the larger ones before.
 #[track_caller]
-fn assert_near(found: &[Vec<f64>], expected: &[Vec<f64>], max: f64, what: &str) {
+pub(crate) fn assert_near(found: &[Vec<f64>], expected: &[Vec<f64>], max: f64, what: &str) {
     assert_eq!(
         found.iter().map(Vec::len).collect::<Vec<_>>(),
         expected.iter().map(Vec::len).collect::<Vec<_>>()
@@ -298,168 +298,4 @@ fn a_frozen_parameter_has_no_state_and_counts_its_own_steps() {
         .map(|(value, gradient)| value - 0.1 * gradient.signum())
         .collect();
     assert_near(&model.values()[1..], &[expected], 1e-6, "the first step");
-}
-
-/// Clips, and compares the gradients; returns the model.
-fn clipped<T: Real>(
-    name: &str,
-    max: f64,
-    clip: impl FnOnce(&mut Values<'_, T>) -> dahl::Result<Option<f64>>,
-) {
-    let (rt, reference) = (runtime(), Reference::read());
-    let arena = rt.arena();
-    let mut model = Values::<T>::new(&arena, &reference.start());
-    model.set_gradients(&reference.gradients()[0]);
-    let norm = clip(&mut model).unwrap();
-    let expected: Option<f64> = reference.get(&format!("/clips/{name}/norm"));
-    assert_eq!(norm.is_some(), expected.is_some());
-    assert_near(&[norm.into_iter().collect()], &[expected.into_iter().collect()], max, name);
-    let expected: Numbers = reference.get(&format!("/clips/{name}/gradients"));
-    assert_near(&model.gradients(), &expected, max, name);
-}
-
-#[test]
-fn clipping() {
-    fn all<T: Real>(max: f64) {
-        clipped::<T>("norm", max, |model| clip_gradient_norm(model, 0.7)?.value().map(Some));
-        clipped::<T>("norm_far", max, |model| clip_gradient_norm(model, 100.0)?.value().map(Some));
-        clipped::<T>("value", max, |model| clip_gradient_value(model, 0.3).map(|()| None));
-    }
-    all::<f64>(1e-12);
-    all::<f32>(1e-5);
-    all::<f16>(2e-3);
-    all::<bf16>(2e-2);
-}
-
-#[test]
-fn clipping_leaves_frozen_parameters_and_keeps_what_is_not_a_number() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let mut model = Values::<f32>::new(&arena, &[vec![0.0; 2], vec![0.0; 2]]);
-    model.set_gradients(&[vec![3.0, 4.0], vec![f64::NAN, 5.0]]);
-    model.freeze("bias");
-    assert_eq!(clip_gradient_norm(&mut model, 1.0).unwrap().value().unwrap(), 5.0);
-    assert_near(&model.gradients()[..1], &[vec![0.6, 0.8]], 1e-6, "clipped");
-    assert_eq!(model.gradients()[1][1], 5.0);
-    model.unfreeze("bias");
-    clip_gradient_value(&mut model, 0.7).unwrap();
-    assert!(model.gradients()[1][0].is_nan());
-    assert_near(&model.gradients()[..1], &[vec![0.6, 0.7]], 1e-6, "limited");
-    assert!(clip_gradient_norm(&mut model, 1.0).unwrap().value().unwrap().is_nan());
-    assert!(model.gradients().iter().flatten().all(|gradient| gradient.is_nan()));
-    // Squares that overflow in f32 do not in f64.
-    model.set_gradients(&[vec![3e30, 4e30], vec![0.0, 0.0]]);
-    let norm = clip_gradient_norm(&mut model, 1.0).unwrap().value().unwrap();
-    assert_near(&[vec![norm / 5e30]], &[vec![1.0]], 1e-6, "norm");
-    assert_near(&model.gradients()[..1], &[vec![0.6, 0.8]], 1e-6, "clipped");
-}
-
-fn averaged<T: Real>(name: &str, mut average: WeightAverage<T>, max: f64) {
-    let (rt, reference) = (runtime(), Reference::read());
-    let arena = rt.arena();
-    let mut model = Values::<T>::new(&arena, &reference.start());
-    let mut optimizer = Sgd::new(0.05);
-    let expected: Vec<Numbers> = reference.get(&format!("/averages/{name}"));
-    assert!(average.copy_to(&mut model).is_err(), "no average yet");
-    for (gradients, expected) in reference.gradients().iter().zip(&expected) {
-        model.set_gradients(gradients);
-        optimizer.step(&mut model).unwrap();
-        average.update(&model).unwrap();
-        let before = model.values();
-        let found = average.lend_to(&mut model, |model| Ok(model.values())).unwrap();
-        assert_near(&found, expected, max, name);
-        assert_eq!(model.values(), before);
-        let failed = average.lend_to(&mut model, |model| clip_gradient_value(model, -1.0));
-        assert!(failed.is_err());
-        assert_eq!(model.values(), before);
-    }
-    assert_eq!(average.updates(), STEPS as u64);
-    average.copy_to(&mut model).unwrap();
-    assert_near(&model.values(), &expected[STEPS - 1], max, name);
-}
-
-#[test]
-fn averages() {
-    averaged::<f64>("exponential", WeightAverage::exponential(0.9), 1e-12);
-    averaged::<f64>("mean", WeightAverage::mean(), 1e-12);
-    averaged::<f32>("exponential", WeightAverage::exponential(0.9), 1e-5);
-    averaged::<f16>("mean", WeightAverage::mean(), 2e-2);
-}
-
-#[test]
-fn the_scale_of_the_loss_follows_pytorchs_rules() {
-    let (rt, reference) = (runtime(), Reference::read());
-    let arena = rt.arena();
-    let mut model = Values::<f16>::new(&arena, &reference.start());
-    let mut optimizer = Sgd::new(0.5);
-    let mut scaler = LossScaler::new().initial_scale(64.0).growth_interval(3);
-    let (finite, scales): (Vec<bool>, Vec<f64>) = (reference.get("/finite"), reference.get("/scales"));
-    for (step, (&is_finite, &scale)) in finite.iter().zip(&scales).enumerate() {
-        let before = model.values();
-        let gradient = 0.25 * scaler.scale();
-        let last = if is_finite { gradient } else { [f64::INFINITY, f64::NAN][step % 2] };
-        model.set_gradients(&[vec![gradient; 5], vec![gradient, gradient, last]]);
-        if step % 2 == 0 {
-            // To clip the gradients, for example: they are divided once.
-            scaler.unscale(&mut model).unwrap();
-            assert_eq!(model.gradients()[0], [0.25; 5]);
-        }
-        assert_eq!(scaler.step(&mut optimizer, &mut model).unwrap(), is_finite, "step {step}");
-        assert_eq!(model.gradients()[0], [0.25; 5]);
-        assert_eq!(model.values() == before, !is_finite, "step {step}");
-        assert_eq!(scaler.scale(), scale, "step {step}");
-    }
-    assert_eq!(scaler.skipped_steps(), finite.iter().filter(|is_finite| !**is_finite).count() as u64);
-}
-
-#[test]
-fn a_model_in_half_precision_learns_with_a_scaled_loss() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let mut layer = Linear::<f16>::new(&mut Init::new(&arena, 1), 1, 1).unwrap();
-    let array = |values: [f64; 4]| rt.from_vec([4, 1], values.map(f16::from_f64).to_vec()).unwrap();
-    let (x, y) = (array([-1.0, 0.0, 1.0, 2.0]), array([-1.5, 0.5, 2.5, 4.5]));
-    let (mut optimizer, mut scaler) = (AdamW::new(0.05).weight_decay(0.0), LossScaler::new());
-    let mut last = f64::INFINITY;
-    for _ in 0..200 {
-        let scale = scaler.scale();
-        let loss = layer.learn(&rt, |step, layer| {
-            let output = layer.forward(step, &x)?;
-            scaler.scaled(step, &dahl::ops::mean_squared_error_init(step, &output, &y, 0.25)?)
-        });
-        last = loss.unwrap() / scale;
-        scaler.step(&mut optimizer, &mut layer).unwrap();
-    }
-    // The loss times 65536 is infinite in f16, at first.
-    assert!(scaler.skipped_steps() > 0 && scaler.skipped_steps() < 20, "{}", scaler.skipped_steps());
-    assert!(last < 1e-2, "{last}");
-}
-
-#[test]
-fn gradients_of_a_batch_in_parts_add_up() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let mut layer = Linear::<f64>::new(&mut Init::new(&arena, 1), 1, 1).unwrap();
-    let part = |values: &[f64]| rt.from_vec([values.len(), 1], values.to_vec()).unwrap();
-    let (x, y) = ([-1.0, 0.5, 1.0, 2.0], [1.0, 0.25, 1.0, 4.0]);
-    let gradients = |layer: &Linear<'_, f64>| -> Vec<Vec<f64>> {
-        layer.parameters().map(|parameter| numbers(&parameter.gradient)).collect()
-    };
-    let (all_x, all_y) = (part(&x), part(&y));
-    layer
-        .learn(&rt, |step, layer| {
-            dahl::ops::mean_squared_error_init(step, &layer.forward(step, &all_x)?, &all_y, 0.25)
-        })
-        .unwrap();
-    let whole = gradients(&layer);
-    layer.zero_gradients().unwrap();
-    for (x, y) in x.chunks(2).zip(y.chunks(2)) {
-        let (x, y) = (part(x), part(y));
-        layer
-            .learn_more(&rt, |step, layer| {
-                dahl::ops::mean_squared_error_init(step, &layer.forward(step, &x)?, &y, 0.25)
-            })
-            .unwrap();
-    }
-    assert_near(&gradients(&layer), &whole, 1e-14, "parts");
 }
