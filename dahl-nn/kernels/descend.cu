@@ -1,10 +1,11 @@
 // A step of stochastic gradient descent, plain and with momentum (`src/optimizer/sgd.rs`).
 //
 //     descend:                value -= learning_rate * (gradient + weight_decay * value)
-//     descend_with_momentum:  velocity = momentum * velocity + gradient + weight_decay * value, value -= learning_rate * velocity
+//     descend_with_momentum:  velocity = momentum * velocity + gradient + weight_decay * value, value -= learning_rate * velocity;
+//                             with nesterov, value -= learning_rate * (gradient + weight_decay * value + momentum * velocity)
 //
 // A thread takes elements of its own, in the compute type, by the steps of the CPU in their order: the same bits. Where all arrays are
-// contiguous, these are 16 bytes of each.
+// contiguous, these are 16 bytes of the value, and as many elements of each. The velocity is in the compute type, `S`.
 #include "map.cuh"
 
 using namespace dahl;
@@ -17,11 +18,11 @@ template <class T, class... Arrays> DAHL_DEVICE bool are_in_packs(const Arrays &
     return ((arrays.contiguous && is_aligned<EACH<T>>(arrays.view)) && ...);
 }
 
-template <class T> DAHL_DEVICE Pack<T, EACH<T>> &pack_of(const Elements<T> &elements, size_t i) {
-    return reinterpret_cast<Pack<T, EACH<T>> *>(elements.view.data)[i];
+template <int N, class T> DAHL_DEVICE Pack<T, N> &pack_of(const Elements<T> &elements, size_t i) {
+    return reinterpret_cast<Pack<T, N> *>(elements.view.data)[i];
 }
-template <class T> DAHL_DEVICE const Pack<T, EACH<T>> &pack_of(const Elements<const T> &elements, size_t i) {
-    return reinterpret_cast<const Pack<T, EACH<T>> *>(elements.view.data)[i];
+template <int N, class T> DAHL_DEVICE const Pack<T, N> &pack_of(const Elements<const T> &elements, size_t i) {
+    return reinterpret_cast<const Pack<T, N> *>(elements.view.data)[i];
 }
 
 template <class T> struct Descent {
@@ -32,10 +33,10 @@ template <class T> struct Descent {
         C old = widen(value);
         value = narrow<T>(old - rate * (widen(gradient) + decay * old));
     }
-    DAHL_DEVICE void step(T &value, T &velocity, T gradient, C keeps) const {
-        C old = widen(value), fresh = keeps * widen(velocity) + (widen(gradient) + decay * old);
-        velocity = narrow<T>(fresh);
-        value = narrow<T>(old - rate * fresh);
+    template <class S> DAHL_DEVICE void step(T &value, S &velocity, T gradient, C keeps, bool nesterov) const {
+        C old = widen(value), slope = widen(gradient) + decay * old, fresh = keeps * C(velocity) + slope;
+        velocity = S(fresh);
+        value = narrow<T>(old - rate * (nesterov ? slope + keeps * fresh : fresh));
     }
 };
 
@@ -48,32 +49,36 @@ __global__ void descend(View<T, ANY> value, View<const T, ANY> gradient, double 
     Elements<const T> gradients(gradient);
     size_t packs = are_in_packs<T>(values, gradients) ? values.len / EACH<T> : 0;
     for (size_t i = first_index(); i < packs; i += grid_threads()) {
-        Pack<T, EACH<T>> into = pack_of(values, i), from = pack_of(gradients, i);
+        Pack<T, EACH<T>> into = pack_of<EACH<T>>(values, i), from = pack_of<EACH<T>>(gradients, i);
 #pragma unroll
         for (int item = 0; item < EACH<T>; item++) descent.step(into.items[item], from.items[item]);
-        pack_of(values, i) = into;
+        pack_of<EACH<T>>(values, i) = into;
     }
     for (size_t i = packs * EACH<T> + first_index(); i < values.len; i += grid_threads()) descent.step(values[i], gradients[i]);
 }
 
-DAHL_KERNEL(descend_with_momentum, types(T: real), grid(blocks(value.len(), 1024)), block(256))
-template <class T>
-__global__ void descend_with_momentum(View<T, ANY> value, View<T, ANY> velocity, View<const T, ANY> gradient, double learning_rate,
-                                      double momentum, double weight_decay) {
+DAHL_KERNEL(descend_with_momentum, types(T: real, S: f32 f64), grid(blocks(value.len(), 1024)), block(256))
+template <class T, class S>
+__global__ void descend_with_momentum(View<T, ANY> value, View<S, ANY> velocity, View<const T, ANY> gradient, double learning_rate,
+                                      double momentum, double weight_decay, bool nesterov) {
     using C = compute_t<T>;
     Descent<T> descent = {C(learning_rate), C(weight_decay)};
     C keeps = C(momentum);
-    Elements<T> values(value), velocities(velocity);
+    Elements<T> values(value);
+    Elements<S> velocities(velocity);
     Elements<const T> gradients(gradient);
     size_t packs = are_in_packs<T>(values, velocities, gradients) ? values.len / EACH<T> : 0;
     for (size_t i = first_index(); i < packs; i += grid_threads()) {
-        Pack<T, EACH<T>> into = pack_of(values, i), moved = pack_of(velocities, i), from = pack_of(gradients, i);
+        Pack<T, EACH<T>> into = pack_of<EACH<T>>(values, i), from = pack_of<EACH<T>>(gradients, i);
+        Pack<S, EACH<T>> moved = pack_of<EACH<T>>(velocities, i);
 #pragma unroll
-        for (int item = 0; item < EACH<T>; item++) descent.step(into.items[item], moved.items[item], from.items[item], keeps);
-        pack_of(velocities, i) = moved;
-        pack_of(values, i) = into;
+        for (int item = 0; item < EACH<T>; item++) {
+            descent.step(into.items[item], moved.items[item], from.items[item], keeps, nesterov);
+        }
+        pack_of<EACH<T>>(velocities, i) = moved;
+        pack_of<EACH<T>>(values, i) = into;
     }
     for (size_t i = packs * EACH<T> + first_index(); i < values.len; i += grid_threads()) {
-        descent.step(values[i], velocities[i], gradients[i], keeps);
+        descent.step(values[i], velocities[i], gradients[i], keeps, nesterov);
     }
 }

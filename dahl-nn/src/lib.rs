@@ -2,7 +2,7 @@
 //!
 //! A model is a struct of [`Parameter`](module::Parameter)s, [`layer`]s and further modules with `#[derive(Module)]` and a
 //! `forward` of its own. A [`Step`] is the scope of its operations; [`Module::learn`] computes gradients from their
-//! declarations, and an [`optimizer`] updates the parameters. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains
+//! declarations, and an [`optimizer`] updates the parameters, at the learning rate of a [`schedule`]. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains
 //! it on a [`Dataset`], batch by batch, and waits for nothing before the end of an epoch.
 //!
 //! A program with a loop of its own reads batches by a [`DataLoader`], texts by a [`tokenizer`], and judges predictions by
@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 pub mod dataset;
 pub mod error;
 mod gradients;
@@ -23,18 +24,21 @@ mod metric_accumulator;
 pub mod module;
 pub mod optimizer;
 pub mod prelude;
+pub mod schedule;
 pub mod sequential;
 mod setting;
 mod step;
 pub mod tokenizer;
 pub mod training;
 
+pub use checkpoint::{load_checkpoint, save_checkpoint};
 pub use dataset::Dataset;
 pub use error::Error;
 pub use loader::DataLoader;
 pub use loss::{CrossEntropy, Loss};
 pub use module::{Module, Parameter};
 pub use optimizer::{Optimizer, Sgd};
+pub use schedule::Schedule;
 pub use sequential::{Layer, Sequential};
 pub use step::Step;
 pub use training::Trainer;

@@ -1,5 +1,6 @@
 //! What a program that trains a network needs: `use dahl_nn::prelude::*`.
 
+pub use crate::checkpoint::{load_checkpoint, save_checkpoint};
 pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
     AvgPool2d, BatchNorm, Conv1d, Conv2d, Conv2dOptions, Conv3d, ConvTranspose1d, ConvTranspose2d,
@@ -9,7 +10,13 @@ pub use crate::layer::{
 pub use crate::loader::DataLoader;
 pub use crate::loss::{CrossEntropy, Loss};
 pub use crate::module::{Buffer, Init, Initializer, Module, Parameter};
-pub use crate::optimizer::{Optimizer, Sgd};
+pub use crate::optimizer::{
+    Adadelta, Adagrad, Adam, AdamW, Lamb, Lion, LossScaler, Optimizer, RmsProp, Sgd, WeightAverage,
+    clip_gradient_norm, clip_gradient_value,
+};
+pub use crate::schedule::{
+    Cosine, CosineRestarts, ExponentialDecay, Lambda, OneCycle, Plateau, Schedule, StepDecay,
+};
 pub use crate::sequential::{Evaluation, Layer, Sequential};
 pub use crate::step::Step;
 pub use crate::tokenizer::CharacterTokenizer;

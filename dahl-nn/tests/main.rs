@@ -1,13 +1,19 @@
 //! Tests of networks, in one program, so that shared code is compiled once.
 
 mod attention;
+mod averages;
+mod checkpoints;
+mod clipping;
 mod dataset;
 mod determinism;
 mod gradients;
+mod loss_scaler;
 mod metrics;
 mod names;
+mod optimizers;
 pub mod placement;
 mod records;
+mod schedules;
 mod settings;
 mod tokenizer;
 mod training;

@@ -10,12 +10,14 @@ use std::path::Path;
 mod program {
     use dahl::ops::*;
     use dahl::prelude::*;
+    use dahl_nn::checkpoint::*;
     use dahl_nn::dataset::*;
     use dahl_nn::layer::*;
     use dahl_nn::loss::*;
     use dahl_nn::module::*;
     use dahl_nn::optimizer::*;
     use dahl_nn::prelude::*;
+    use dahl_nn::schedule::*;
     use dahl_nn::sequential::*;
     use dahl_nn::training::*;
 
@@ -28,6 +30,19 @@ mod program {
         AvgPool2d,
         Parameter<'m, f32>,
     );
+    type Optimizers = (
+        Adadelta<f32>,
+        Adagrad<f32>,
+        Adam<f32>,
+        AdamW<f32>,
+        Lamb<f32>,
+        Lion<f32>,
+        RmsProp<f32>,
+        LossScaler,
+        WeightAverage<f32>,
+    );
+    type Schedules =
+        (Cosine, CosineRestarts, ExponentialDecay, Lambda<fn(usize) -> f64>, OneCycle, Plateau, StepDecay);
     type Training<'t, 'm> = Trainer<'t, 'm, f32, CrossEntropy, Sgd<f32>>;
     type Data<'m> = (FashionMnist, Synthetic, Images, Sequential<'m, f32>, History, Epoch, Evaluation);
     type Arguments = (Conv2dGeometry, Pool2dGeometry, Conv2dPoolGeometry, Transposed, Philox, Axis);

@@ -46,6 +46,98 @@ fn of_an_optimizer() {
     assert_eq!(parameter.value.to_vec().unwrap(), before);
 }
 
+/// Requires that a step with this optimizer is refused, with the line of the call.
+#[track_caller]
+fn refused(mut optimizer: impl Optimizer<f32>, words: &[&str]) {
+    let line = std::panic::Location::caller().line();
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let mut parameter = Init::new(&arena, 1).uniform::<f32>(&[3], 1.0).unwrap();
+    let before = parameter.value.to_vec().unwrap();
+    assert_names(optimizer.step(&mut parameter), line, words);
+    assert_eq!(parameter.value.to_vec().unwrap(), before);
+}
+
+#[test]
+fn of_other_optimizers() {
+    refused(Sgd::new(0.1).nesterov(), &["Sgd: nesterov", "a momentum above 0"]);
+    refused(Sgd::new(0.1).momentum(0.9).nesterov().momentum(0.0), &["Sgd: nesterov"]);
+    refused(Adam::new(-1.0), &["Adam: learning_rate = -1"]);
+    refused(AdamW::new(f64::NAN), &["AdamW: learning_rate = NaN"]);
+    refused(Adam::new(0.1).betas(0.9, 1.0), &["Adam: betas = [0.9, 1.0]"]);
+    refused(AdamW::new(0.1).betas(-0.1, 0.9), &["AdamW: betas"]);
+    refused(AdamW::new(0.1).eps(f64::INFINITY), &["AdamW: eps = inf"]);
+    refused(Adam::new(0.1).weight_decay(-0.1), &["Adam: weight_decay = -0.1"]);
+    refused(RmsProp::new(0.1).alpha(1.0), &["RmsProp: alpha = 1"]);
+    refused(RmsProp::new(0.1).momentum(-1.0), &["RmsProp: momentum = -1"]);
+    refused(Adagrad::new(0.1).lr_decay(-1.0), &["Adagrad: lr_decay = -1"]);
+    refused(Adagrad::new(0.1).initial_accumulator_value(1e300), &["Adagrad: initial_accumulator_value"]);
+    refused(Adadelta::new(1.0).rho(1.5), &["Adadelta: rho = 1.5"]);
+    refused(Lion::new(0.1).betas(2.0, 0.9), &["Lion: betas"]);
+    refused(Lamb::new(0.1).eps(-1.0), &["Lamb: eps = -1"]);
+    refused(AdamW::new(0.1).group(|_| true, |group| group.weight_decay(-2.0)), &["weight_decay = -2"]);
+    let nested = |group: AdamW<f32>| group.group(|_| true, |group| group);
+    refused(AdamW::new(0.1).group(|_| true, nested), &["no group in a group"]);
+    // Set to a valid value again.
+    Sgd::<f32>::new(0.1).nesterov().momentum(0.9).check_settings().unwrap();
+    AdamW::<f32>::new(-0.1).learning_rate(0.1).check_settings().unwrap();
+    let mut optimizer = AdamW::<f32>::new(0.1);
+    optimizer.set_learning_rate(f64::NAN);
+    let line = line!() - 1;
+    assert_names(optimizer.check_settings(), line, &["AdamW: learning_rate = NaN"]);
+    optimizer.set_learning_rate(0.2);
+    optimizer.check_settings().unwrap();
+}
+
+#[test]
+fn of_what_surrounds_a_step() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let mut parameter = Init::new(&arena, 1).uniform::<f32>(&[3], 1.0).unwrap();
+    for max in [-1.0, f64::NAN] {
+        assert_names(clip_gradient_norm(&mut parameter, max).map(drop), line!(), &["max_norm"]);
+        assert_names(clip_gradient_value(&mut parameter, max), line!(), &["limit"]);
+    }
+    let (mut average, line) = (WeightAverage::exponential(1.5), line!());
+    assert_names(average.update(&parameter), line, &["WeightAverage: decay = 1.5"]);
+    let scalers = [
+        (LossScaler::new().initial_scale(0.0), line!(), "initial_scale = 0"),
+        (LossScaler::new().growth_factor(1.0), line!(), "growth_factor = 1"),
+        (LossScaler::new().backoff_factor(1.0), line!(), "backoff_factor = 1"),
+        (LossScaler::new().growth_interval(0), line!(), "growth_interval = 0"),
+    ];
+    for (mut scaler, line, words) in scalers {
+        assert_names(scaler.step(&mut Sgd::new(0.1), &mut parameter), line, &[words]);
+    }
+}
+
+/// Requires that this schedule is refused, with the line of the call, and has no rate.
+#[track_caller]
+fn no_schedule(schedule: impl Schedule, words: &[&str]) {
+    assert_names(schedule.check_settings(), std::panic::Location::caller().line(), words);
+    assert!(schedule.at(0).is_nan());
+}
+
+#[test]
+fn of_a_schedule() {
+    no_schedule(StepDecay::new(0.1, 0), &["StepDecay: every = 0"]);
+    no_schedule(StepDecay::new(0.1, 3).factor(-1.0), &["StepDecay: factor = -1"]);
+    no_schedule(ExponentialDecay::new(f64::NAN, 0.9), &["ExponentialDecay: initial = NaN"]);
+    no_schedule(Cosine::new(-0.1, 10), &["Cosine: peak = -0.1"]);
+    no_schedule(Cosine::new(0.1, 0), &["Cosine: steps = 0"]);
+    no_schedule(Cosine::new(0.1, 10).warmup(10), &["Cosine: warmup = 10"]);
+    no_schedule(Cosine::new(0.1, 10).warmup_from(1.5), &["Cosine: warmup_from = 1.5"]);
+    no_schedule(CosineRestarts::new(0.1, 0), &["CosineRestarts: period = 0"]);
+    no_schedule(CosineRestarts::new(0.1, 5).multiplier(0), &["CosineRestarts: multiplier = 0"]);
+    no_schedule(OneCycle::new(0.1, 0), &["OneCycle: steps = 0"]);
+    no_schedule(OneCycle::new(0.1, 10).rising(2.0), &["OneCycle: rising = 2"]);
+    no_schedule(OneCycle::new(0.1, 10).end_divisor(0.0), &["OneCycle: end_divisor = 0"]);
+    no_schedule(Lambda::new(f64::INFINITY, |_| 1.0), &["Lambda: initial = inf"]);
+    let (mut plateau, line) = (Plateau::new(0.1).factor(1.0), line!());
+    assert_names(plateau.check_settings(), line, &["Plateau: factor = 1"]);
+    assert!(plateau.observe(1.0).is_nan());
+}
+
 #[test]
 fn of_a_trainer() {
     let rt = Runtime::builder().cpu_workers(1).build().unwrap();

@@ -17,8 +17,17 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     /// If memory cannot be allocated.
     #[track_caller]
     pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
+        self.zeros_of(self.shape())
+    }
+
+    /// An array of zeros of any shape and element type, of the same runtime, in memory of its own.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    #[track_caller]
+    pub fn zeros_of<U: Element, const M: usize>(&self, shape: [usize; M]) -> Result<Array<'static, U, M>> {
         let engine = self.state().engine();
-        Ok(Array::from_block(engine, self.shape(), block_for::<T>(&**engine, &self.shape())?))
+        Ok(Array::from_block(engine, shape, block_for::<U>(&**engine, &shape)?))
     }
 }
 

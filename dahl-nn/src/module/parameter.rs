@@ -50,10 +50,14 @@ impl<'m, T: Real> Parameter<'m, T> {
 #[track_caller]
 pub(super) fn element_count(shape: &[usize]) -> dahl::Result<usize> {
     let count = shape.iter().try_fold(1_usize, |len, &extent| len.checked_mul(extent));
-    count.ok_or_else(|| {
-        let fact = format!("the shape {shape:?} has more elements than there are addresses");
-        dahl::Error::invalid_shape("Parameter", fact)
-    })
+    // No closure: the error has the caller's line.
+    match count {
+        Some(count) => Ok(count),
+        None => {
+            let fact = format!("the shape {shape:?} has more elements than there are addresses");
+            Err(dahl::Error::invalid_shape("Parameter", fact))
+        }
+    }
 }
 
 impl<T: Real> Module<T> for Parameter<'_, T> {

@@ -1,12 +1,38 @@
-//! Optimizers: the trait [`Optimizer`], and [`Sgd`].
+//! Optimizers: the trait [`Optimizer`], and those that there are. Each is a name of [`Stateful`], with an [`UpdateRule`]
+//! of its own; one task updates a parameter. What else is done with gradients and parameters between two steps is here
+//! too: clipping ([`clip_gradient_norm`]), the scale of the loss ([`LossScaler`]) and averages ([`WeightAverage`]).
+//!
+//! Not here: learning rates that change (`schedule`), and files (`checkpoint`).
 
+mod adadelta;
+mod adagrad;
+mod adam;
+mod average;
+mod clip;
+mod lamb;
+mod lion;
+mod loss_scaler;
+mod rmsprop;
 mod sgd;
+mod stateful;
 
 use dahl::prelude::*;
 
 use crate::module::{Module, Name, Parameter};
 
-pub use sgd::Sgd;
+pub use adadelta::{Adadelta, AdadeltaRule};
+pub use adagrad::{Adagrad, AdagradRule};
+pub use adam::{Adam, AdamRule, AdamW};
+pub use average::WeightAverage;
+pub use clip::{GradientNorm, clip_gradient_norm, clip_gradient_value};
+pub use lamb::{Lamb, LambRule};
+pub use lion::{Lion, LionRule};
+pub use loss_scaler::LossScaler;
+pub use rmsprop::{RmsProp, RmsPropRule};
+pub use sgd::{Sgd, SgdRule};
+pub use stateful::{ParameterState, Stateful, UpdateRule};
+
+use stateful::is_factor;
 
 /// An optimizer: updates parameters from their gradients.
 pub trait Optimizer<T: Real>: Send {
@@ -44,6 +70,23 @@ pub trait Optimizer<T: Real>: Send {
     /// Those of the operations that it submits.
     fn update(&mut self, index: usize, name: &Name<'_>, parameter: &mut Parameter<'_, T>)
     -> dahl::Result<()>;
+
+    /// What it keeps for each parameter that it has updated: a checkpoint saves it. The default is nothing.
+    fn states(&self) -> Vec<&ParameterState<T>> {
+        Vec::new()
+    }
+
+    /// The names of the arrays that it keeps for the parameter of this name. The default is none.
+    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
+        let _ = parameter;
+        &[]
+    }
+
+    /// Replaces what it keeps by what a checkpoint has: for each parameter of a model, in their order, its state, if it was
+    /// updated before. The default does nothing.
+    fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
+        drop(states);
+    }
 }
 
 /// An optimizer that keeps its state for further trainers: `Trainer::new(&mut model, CrossEntropy, &mut sgd)`.
@@ -63,5 +106,17 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
         parameter: &mut Parameter<'_, T>,
     ) -> dahl::Result<()> {
         (**self).update(index, name, parameter)
+    }
+
+    fn states(&self) -> Vec<&ParameterState<T>> {
+        (**self).states()
+    }
+
+    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
+        (**self).state_names(parameter)
+    }
+
+    fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
+        (**self).set_states(states);
     }
 }

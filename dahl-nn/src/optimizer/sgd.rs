@@ -2,31 +2,28 @@
 
 use dahl::prelude::*;
 
-use super::Optimizer;
-use crate::module::{Name, Parameter};
-use crate::setting::Settings;
+use super::{Stateful, UpdateRule, is_factor};
 
 /// Stochastic gradient descent with momentum and weight decay, by PyTorch's formula:
 /// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`.
-#[derive(Debug)]
-pub struct Sgd<T: Real> {
+///
+/// With [`nesterov`](Stateful::nesterov), `value -= learning_rate * (gradient + weight_decay * value + momentum * velocity)`.
+pub type Sgd<T> = Stateful<T, SgdRule>;
+
+/// The settings of [`Sgd`].
+#[derive(Clone, Copy, Debug)]
+pub struct SgdRule {
     learning_rate: f64,
     momentum: f64,
     weight_decay: f64,
-    settings: Settings,
-    /// One for each parameter, created with its first update.
-    velocities: Vec<Vector<'static, T>>,
+    nesterov: bool,
 }
 
-/// An invalid setting is returned as an error by the next call that can fail, usually `fit`, with the line that set it.
 impl<T: Real> Sgd<T> {
     /// Without momentum: `value -= learning_rate * gradient`, with a finite rate of at least 0.
     #[track_caller]
     pub fn new(learning_rate: f64) -> Self {
-        let mut settings = Settings::default();
-        let is_rate = is_factor::<T>(learning_rate);
-        settings.require(is_rate, "Sgd: learning_rate", learning_rate, "a finite number from 0");
-        Self { learning_rate, momentum: 0.0, weight_decay: 0.0, settings, velocities: Vec::new() }
+        Self::with_rule(SgdRule { learning_rate, momentum: 0.0, weight_decay: 0.0, nesterov: false })
     }
 
     /// The fraction of the last step's velocity that is kept: at least 0, below 1.
@@ -34,8 +31,24 @@ impl<T: Real> Sgd<T> {
     pub fn momentum(mut self, momentum: f64) -> Self {
         let is_share = (0.0..1.0).contains(&momentum);
         self.settings.require(is_share, "Sgd: momentum", momentum, "a number from 0, below 1");
-        self.momentum = momentum;
+        self.rule.momentum = momentum;
+        self.require_momentum();
         self
+    }
+
+    /// Steps along the gradient and the new velocity (Nesterov). It needs a momentum.
+    #[track_caller]
+    pub fn nesterov(mut self) -> Self {
+        self.rule.nesterov = true;
+        self.require_momentum();
+        self
+    }
+
+    #[track_caller]
+    fn require_momentum(&mut self) {
+        let SgdRule { nesterov, momentum, .. } = self.rule;
+        let holds = !nesterov || momentum != 0.0;
+        self.settings.require(holds, "Sgd: nesterov", "momentum 0", "a momentum above 0");
     }
 
     /// The fraction of the value that is added to the gradient: finite, at least 0.
@@ -43,42 +56,42 @@ impl<T: Real> Sgd<T> {
     pub fn weight_decay(mut self, weight_decay: f64) -> Self {
         let is_decay = is_factor::<T>(weight_decay);
         self.settings.require(is_decay, "Sgd: weight_decay", weight_decay, "a finite number from 0");
-        self.weight_decay = weight_decay;
+        self.rule.weight_decay = weight_decay;
         self
     }
 }
 
-/// Whether the number is at least 0 and finite in the compute type.
-fn is_factor<T: Real>(number: f64) -> bool {
-    number >= 0.0 && T::Compute::from_f64(number).is_finite()
-}
+impl UpdateRule for SgdRule {
+    const LEARNING_RATE: &'static str = "Sgd: learning_rate";
 
-impl<T: Real> Optimizer<T> for Sgd<T> {
-    fn check_settings(&self) -> dahl::Result<()> {
-        Ok(self.settings.check()?)
+    fn learning_rate(&mut self) -> &mut f64 {
+        &mut self.learning_rate
     }
 
-    fn update(&mut self, index: usize, _: &Name<'_>, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
-        self.settings.check()?;
-        let Self { learning_rate, momentum, weight_decay, velocities, .. } = self;
-        let Parameter { value, gradient, .. } = parameter;
-        if *momentum == 0.0 {
-            return descend(value, gradient, *learning_rate, *weight_decay);
+    fn state_names(&self) -> &'static [&'static str] {
+        if self.momentum == 0.0 { &[] } else { &["momentum_buffer"] }
+    }
+
+    fn update<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let Self { learning_rate, momentum, weight_decay, nesterov } = *self;
+        match state {
+            [velocity] => descend_with_momentum(
+                value,
+                velocity,
+                gradient,
+                learning_rate,
+                momentum,
+                weight_decay,
+                nesterov,
+            ),
+            _ => descend(value, gradient, learning_rate, weight_decay),
         }
-        while velocities.len() <= index {
-            velocities.push(value.zeros_like()?);
-        }
-        if velocities[index].shape() != value.shape() {
-            velocities[index] = value.zeros_like()?;
-        }
-        descend_with_momentum(
-            value,
-            &mut velocities[index],
-            gradient,
-            *learning_rate,
-            *momentum,
-            *weight_decay,
-        )
     }
 }
 
@@ -100,7 +113,8 @@ pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, wei
     }
 }
 
-/// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`.
+/// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`; with `nesterov`,
+/// `value -= learning_rate * (gradient + weight_decay * value + momentum * velocity)`.
 ///
 /// # Shapes
 /// All `[elements]`.
@@ -110,20 +124,25 @@ pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, wei
     flops = 6 * value.len(),
     cuda = crate::kernels::DESCEND_WITH_MOMENTUM
 )]
-pub fn descend_with_momentum<T: Real>(
+pub fn descend_with_momentum<T, S>(
     value: &mut [T],
-    velocity: &mut [T],
+    velocity: &mut [S],
     gradient: &[T],
     learning_rate: f64,
     momentum: f64,
     weight_decay: f64,
-) {
-    let (rate, momentum) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(momentum));
-    let decay = T::Compute::from_f64(weight_decay);
+    nesterov: bool,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    let (rate, momentum, decay) =
+        (S::from_f64(learning_rate), S::from_f64(momentum), S::from_f64(weight_decay));
     for ((value, velocity), gradient) in value.iter_mut().zip(velocity).zip(gradient) {
         let old = value.widen();
-        let new_velocity = momentum * velocity.widen() + (gradient.widen() + decay * old);
-        *velocity = T::narrow(new_velocity);
-        *value = T::narrow(old - rate * new_velocity);
+        let slope = gradient.widen() + decay * old;
+        *velocity = momentum * *velocity + slope;
+        let direction = if nesterov { slope + momentum * *velocity } else { *velocity };
+        *value = T::narrow(old - rate * direction);
     }
 }

@@ -1,0 +1,103 @@
+//! Checkpoints: a model and its optimizer in one file, from which a run goes on with the same bits.
+//!
+//! The file is a safetensors file. The model's tensors have their own names, as in [`Module::save`]. The optimizer's arrays
+//! are `optimizer.{array}.{parameter}`, for example `optimizer.exp_avg.hidden.weight`. How often a parameter was updated is
+//! in the metadata, as `optimizer.step.{parameter}`.
+
+use std::path::Path;
+
+use dahl::prelude::*;
+
+use crate::error::Result;
+use crate::module::{Member, Module, TensorFile, Tensors, Visit};
+use crate::optimizer::{Optimizer, ParameterState};
+
+/// Saves a model, and what an optimizer keeps for its parameters. Waits for both. A reader finds either the old or the new
+/// file, complete, as with [`Module::save`].
+///
+/// Settings, such as the learning rate, are not saved: the program has them.
+///
+/// # Errors
+/// If a task that an array depends on failed, or the file cannot be written.
+#[track_caller]
+pub fn save_checkpoint<T: Real>(
+    path: impl AsRef<Path>,
+    model: &impl Module<T>,
+    optimizer: &impl Optimizer<T>,
+) -> dahl::Result<()> {
+    let mut tensors = Tensors::default();
+    tensors.add_module(model)?;
+    for state in optimizer.states() {
+        for (array_name, array) in state.array_names.iter().zip(&state.arrays) {
+            tensors.add(tensor_name(array_name, &state.name), &state.shape, array)?;
+        }
+        tensors.note(&step_key(&state.name), state.steps.to_string());
+    }
+    Ok(tensors.save(path.as_ref())?)
+}
+
+/// Loads what [`save_checkpoint`] saved into a model of the same parameters and an optimizer of the same kind, whose state is
+/// replaced. If anything in the file does not match, neither is changed.
+///
+/// # Errors
+/// If the file cannot be read, or does not match: the error names the tensor and what was expected.
+pub fn load_checkpoint<T: Real>(
+    path: impl AsRef<Path>,
+    model: &mut impl Module<T>,
+    optimizer: &mut impl Optimizer<T>,
+) -> dahl::Result<()> {
+    let file = TensorFile::read(path.as_ref())?;
+    let values = file.values_of(model)?;
+    let (mut states, mut names, mut result) = (Vec::new(), Vec::new(), Ok(()));
+    Visit::all(model, &mut |name, member| {
+        if let (Member::Parameter(parameter), Ok(())) = (member, &result) {
+            let name = name.to_string();
+            let array_names = optimizer.state_names(&name);
+            match read_state(&file, name, &parameter.shape, &parameter.value, array_names) {
+                Ok(state) => {
+                    let of_state = state.iter().flat_map(|ParameterState { name, .. }| {
+                        array_names.iter().map(|array_name| tensor_name(array_name, name))
+                    });
+                    names.extend(of_state);
+                    states.push(state);
+                }
+                Err(error) => result = Err(error),
+            }
+        }
+    });
+    result?;
+    file.require_no_other(|name| values.contains(name) || names.iter().any(|known| known == name))?;
+    values.write_to(model)?;
+    optimizer.set_states(states);
+    Ok(())
+}
+
+/// The state of a parameter, if it was ever updated.
+fn read_state<T: Real>(
+    file: &TensorFile,
+    name: String,
+    shape: &[usize],
+    value: &Vector<'_, T>,
+    array_names: &'static [&'static str],
+) -> dahl::Result<Option<ParameterState<T>>> {
+    let Some(noted) = file.noted(&step_key(&name)) else { return Ok(None) };
+    let steps = noted.parse().map_err(|_| {
+        file.mismatch(&name, "a number of steps in the metadata".to_owned(), format!("`{noted}`"))
+    })?;
+    let mut arrays = Vec::new();
+    for array_name in array_names {
+        let elements: Result<Vec<T::Compute>> = file.elements(&tensor_name(array_name, &name), shape);
+        let mut array = value.zeros_of(value.shape())?;
+        array.write()?.iter_mut().zip(elements?).for_each(|(to, from)| *to = from);
+        arrays.push(array);
+    }
+    Ok(Some(ParameterState { name, shape: shape.to_vec(), steps, array_names, arrays }))
+}
+
+fn tensor_name(array_name: &str, parameter: &str) -> String {
+    format!("optimizer.{array_name}.{parameter}")
+}
+
+fn step_key(parameter: &str) -> String {
+    format!("optimizer.step.{parameter}")
+}

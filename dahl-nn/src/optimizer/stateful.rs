@@ -1,0 +1,261 @@
+//! [`Stateful`]: an optimizer of one [`UpdateRule`], with arrays for each parameter and settings for groups of parameters.
+
+use std::fmt;
+
+use dahl::ops;
+use dahl::prelude::*;
+
+use super::Optimizer;
+use crate::module::{Name, Parameter};
+use crate::setting::Settings;
+
+/// The formula of an optimizer: how a task updates one parameter from its gradient and from the arrays that the optimizer
+/// keeps for it.
+///
+/// [`Stateful`] does the rest: it creates the arrays, counts the steps, and finds the settings of the parameter's group.
+pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
+    /// What errors call the learning rate: `"AdamW: learning_rate"`.
+    const LEARNING_RATE: &'static str;
+
+    /// The learning rate.
+    fn learning_rate(&mut self) -> &mut f64;
+
+    /// The names of the arrays that are kept for each parameter, as PyTorch's: `["exp_avg", "exp_avg_sq"]`.
+    fn state_names(&self) -> &'static [&'static str];
+
+    /// What the elements of these arrays are at first.
+    fn initial_state(&self) -> f64 {
+        0.0
+    }
+
+    /// Submits the task of the parameter's update number `step`, from 1. There is an array for each of
+    /// [`state_names`](Self::state_names).
+    ///
+    /// # Errors
+    /// Those of the task.
+    fn update<T: Real>(
+        &self,
+        step: u64,
+        value: &mut Vector<'_, T>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()>;
+}
+
+/// What an optimizer keeps for one parameter.
+#[derive(Debug)]
+pub struct ParameterState<T: Real> {
+    /// The parameter's name.
+    pub name: String,
+    /// The parameter's shape.
+    pub shape: Vec<usize>,
+    /// How often it was updated.
+    pub steps: u64,
+    /// The names of the arrays.
+    pub array_names: &'static [&'static str],
+    /// The arrays, with as many elements as the parameter, in the compute type: `f32` for `f16` and `bf16`.
+    pub arrays: Vec<Vector<'static, T::Compute>>,
+}
+
+/// An optimizer of one [`UpdateRule`]: `Sgd`, `AdamW` and the others are names of it.
+///
+/// The update of a parameter is one task. The arrays of a parameter are created with its first update, in the compute type.
+///
+/// An invalid setting is returned as an error by the next call that can fail, usually `step` or `fit`, with the line that
+/// set it.
+pub struct Stateful<T: Real, R> {
+    pub(super) rule: R,
+    pub(super) settings: Settings,
+    /// The rate before any schedule: those of groups are in proportion to it.
+    base_rate: f64,
+    groups: Vec<Group<T, R>>,
+    /// By the number of the parameter.
+    parameters: Vec<Option<Tracked<T>>>,
+}
+
+/// Settings of their own for some of the parameters.
+struct Group<T: Real, R> {
+    includes: Box<dyn Fn(&str) -> bool + Send>,
+    options: Stateful<T, R>,
+}
+
+/// A parameter's state, and its group.
+struct Tracked<T: Real> {
+    state: ParameterState<T>,
+    group: Option<usize>,
+}
+
+impl<T: Real, R: UpdateRule> Stateful<T, R> {
+    /// An optimizer that updates by this rule. The learning rate is finite, and at least 0.
+    #[track_caller]
+    pub fn with_rule(rule: R) -> Self {
+        let mut optimizer = Self {
+            rule,
+            settings: Settings::default(),
+            base_rate: 0.0,
+            groups: Vec::new(),
+            parameters: Vec::new(),
+        };
+        let rate = *optimizer.rule.learning_rate();
+        optimizer.set_base_rate(rate);
+        optimizer
+    }
+
+    /// Sets the learning rate: finite, at least 0.
+    #[track_caller]
+    pub fn learning_rate(mut self, rate: f64) -> Self {
+        self.set_base_rate(rate);
+        self
+    }
+
+    #[track_caller]
+    fn set_base_rate(&mut self, rate: f64) {
+        self.require_rate(rate);
+        self.base_rate = rate;
+        *self.rule.learning_rate() = rate;
+    }
+
+    /// Sets the learning rate of the next steps, usually to that of a [schedule](crate::schedule): finite, at least 0. The
+    /// rates of groups change in proportion.
+    #[track_caller]
+    pub fn set_learning_rate(&mut self, rate: f64) {
+        self.require_rate(rate);
+        *self.rule.learning_rate() = rate;
+        for Group { options, .. } in &mut self.groups {
+            let is_in_proportion = options.base_rate != self.base_rate && self.base_rate != 0.0;
+            let factor = if is_in_proportion { options.base_rate / self.base_rate } else { 1.0 };
+            *options.rule.learning_rate() = rate * factor;
+        }
+    }
+
+    /// The learning rate of the parameters that are in no group.
+    pub fn current_learning_rate(&self) -> f64 {
+        let mut rule = self.rule;
+        *rule.learning_rate()
+    }
+
+    #[track_caller]
+    fn require_rate(&mut self, rate: f64) {
+        self.settings.require(is_factor::<T>(rate), R::LEARNING_RATE, rate, "a finite number from 0");
+    }
+
+    /// Gives the parameters whose names are in a group settings of their own: `set` changes a copy of those that are set so
+    /// far. A parameter is in the first group that includes its name.
+    ///
+    /// ```
+    /// use dahl_nn::prelude::*;
+    ///
+    /// let optimizer = AdamW::<f32>::new(1e-3).weight_decay(0.1);
+    /// let optimizer = optimizer.group(|name| name.ends_with("bias"), |group| group.weight_decay(0.0));
+    /// # drop(optimizer);
+    /// ```
+    #[track_caller]
+    pub fn group(
+        mut self,
+        includes: impl Fn(&str) -> bool + Send + 'static,
+        set: impl FnOnce(Self) -> Self,
+    ) -> Self {
+        let copy = Self {
+            rule: self.rule,
+            settings: Settings::default(),
+            base_rate: self.base_rate,
+            groups: Vec::new(),
+            parameters: Vec::new(),
+        };
+        let options = set(copy);
+        self.settings.require(
+            options.groups.is_empty(),
+            "group",
+            "a group with groups",
+            "no group in a group",
+        );
+        self.groups.push(Group { includes: Box::new(includes), options });
+        self
+    }
+
+    fn group_of(&self, name: &str) -> Option<usize> {
+        self.groups.iter().position(|group| (group.includes)(name))
+    }
+
+    fn rule_of(&self, group: Option<usize>) -> R {
+        group.map_or(self.rule, |group| self.groups[group].options.rule)
+    }
+
+    /// The state of a parameter that has not been updated yet.
+    fn track(&self, name: &Name<'_>, parameter: &Parameter<'_, T>) -> dahl::Result<Tracked<T>> {
+        let name = name.to_string();
+        let group = self.group_of(&name);
+        let rule = self.rule_of(group);
+        let initial = <T::Compute as Real>::from_f64(rule.initial_state());
+        let mut arrays = Vec::new();
+        for _ in rule.state_names() {
+            let mut array = parameter.value.zeros_of::<T::Compute, 1>(parameter.value.shape())?;
+            if initial != T::Compute::ZERO {
+                ops::fill(&mut array, initial)?;
+            }
+            arrays.push(array);
+        }
+        let array_names = rule.state_names();
+        let state = ParameterState { name, shape: parameter.shape.clone(), steps: 0, array_names, arrays };
+        Ok(Tracked { state, group })
+    }
+}
+
+impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
+    fn check_settings(&self) -> dahl::Result<()> {
+        self.settings.check()?;
+        for group in &self.groups {
+            group.options.settings.check()?;
+        }
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &mut Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        self.check_settings()?;
+        let is_known = self.parameters.get(index).and_then(Option::as_ref);
+        if is_known.is_none_or(|tracked| tracked.state.shape != parameter.shape) {
+            let tracked = self.track(name, parameter)?;
+            while self.parameters.len() <= index {
+                self.parameters.push(None);
+            }
+            self.parameters[index] = Some(tracked);
+        }
+        let group = self.parameters[index].as_ref().and_then(|tracked| tracked.group);
+        let rule = self.rule_of(group);
+        let Some(Tracked { state, .. }) = &mut self.parameters[index] else { return Ok(()) };
+        let Parameter { value, gradient, .. } = parameter;
+        rule.update(state.steps + 1, value, gradient, &mut state.arrays)?;
+        state.steps += 1;
+        Ok(())
+    }
+
+    fn states(&self) -> Vec<&ParameterState<T>> {
+        self.parameters.iter().flatten().map(|tracked| &tracked.state).collect()
+    }
+
+    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
+        self.rule_of(self.group_of(parameter)).state_names()
+    }
+
+    fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
+        let tracked = |state: ParameterState<T>| Tracked { group: self.group_of(&state.name), state };
+        self.parameters = states.into_iter().map(|state| state.map(tracked)).collect();
+    }
+}
+
+impl<T: Real, R: fmt::Debug> fmt::Debug for Stateful<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let groups: Vec<&R> = self.groups.iter().map(|group| &group.options.rule).collect();
+        f.debug_struct("Stateful").field("rule", &self.rule).field("groups", &groups).finish_non_exhaustive()
+    }
+}
+
+/// Whether the number is at least 0 and finite in the compute type.
+pub(super) fn is_factor<T: Real>(number: f64) -> bool {
+    number >= 0.0 && T::Compute::from_f64(number).is_finite()
+}
