@@ -205,7 +205,7 @@ codelet_types! {
     divergence: KlDivergence, KlDivergenceOfLogarithms;
     dot: Dot;
     dropout: Dropout;
-    embedding_loss: CosineEmbedding, HingeEmbedding;
+    embedding_loss: CosineEmbedding, CosineEmbeddingBackward, HingeEmbedding;
     error_function: Erf;
     exponential: Exp, Exp2, Expm1, Ln, Log10, Log1p, Log2;
     fill: Fill;

@@ -6,7 +6,7 @@ fn bounded(logarithm: f64) -> f64 {
 }
 
 pub(crate) fn binary_cross_entropy(x: f64, y: f64) -> f64 {
-    -(1.0 - y) * bounded((-x).ln_1p()) - y * bounded(x.ln())
+    (y - 1.0) * bounded((-x).ln_1p()) - y * bounded(x.ln())
 }
 
 pub(crate) fn binary_cross_entropy_backward(x: f64, y: f64, gradient: f64) -> f64 {

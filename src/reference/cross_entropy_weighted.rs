@@ -90,7 +90,8 @@ pub(crate) fn cross_entropy_each(
     ignored: i64,
 ) {
     for ((row, &label), out) in logits.rows().into_iter().zip(labels).zip(&mut out) {
-        *out = -weighted(&logarithms(&row.to_vec()), targets(label, weights, row.len(), smoothing, ignored));
+        let targets = targets(label, weights, row.len(), smoothing, ignored);
+        *out = if targets.is_none() { 0.0 } else { -weighted(&logarithms(&row.to_vec()), targets) };
     }
 }
 
@@ -132,8 +133,15 @@ pub(crate) fn cross_entropy_weighted_backward(
                     values.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, value)| *value),
                 )
             };
-            *out =
-                scale * (probabilities[class] * others(&targets) - targets[class] * others(&probabilities));
+            let gained = probabilities[class] * others(&targets);
+            let lost = targets[class] * others(&probabilities);
+            // A zero has the sign of the term that there is.
+            let difference = match (targets[class] == 0.0, gained == 0.0) {
+                (true, _) => gained,
+                (false, true) => -lost,
+                (false, false) => gained - lost,
+            };
+            *out = scale * difference;
         }
     }
 }

@@ -4,8 +4,8 @@
 //! compare the operation with the reference. Sums are compensated, so that the reference is more accurate than the
 //! `f64` kernel.
 //!
-//! Not here: random numbers and permutations (`uniform`, `normal`, `permutation`), whose definition is a distribution
-//! and not a number. Tests compare Philox with its published vectors, and the operations' own tests check the
+//! Not here: random numbers and permutations (`uniform`, `normal`, `permutation`, `bernoulli`, ..), whose definition is a
+//! distribution and not a number. Tests compare Philox with its published vectors, and the operations' own tests check the
 //! distributions.
 
 pub(crate) mod activation;

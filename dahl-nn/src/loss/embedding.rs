@@ -46,7 +46,7 @@ impl CosineEmbedding {
     /// `left` and `right: [batch, features]`, `target` and the result: `[batch]`.
     ///
     /// # Errors
-    /// If the shapes do not agree, and those of the operations.
+    /// Those of the operation.
     #[track_caller]
     pub fn each<'s, T: Real>(
         &self,
@@ -55,19 +55,7 @@ impl CosineEmbedding {
         right: &Matrix<'_, T>,
         target: &Vector<'_, T>,
     ) -> dahl::Result<Vector<'s, T>> {
-        let [batch, _] = left.shape();
-        if right.shape() != left.shape() || target.shape() != [batch] {
-            let fact = format!(
-                "the vectors have shapes {:?} and {:?}, the target {:?}",
-                left.shape(),
-                right.shape(),
-                target.shape()
-            );
-            return Err(dahl::Error::invalid_shape("CosineEmbedding", fact));
-        }
-        let dot = |a, b| ops::sum_axis_init(step, &ops::mul_init(step, a, b)?, 1)?.flatten();
-        let (both, left, right) = (dot(left, right)?, dot(left, left)?, dot(right, right)?);
-        ops::cosine_embedding_init(step, &both, &left, &right, target, self.margin)
+        ops::cosine_embedding_init(step, left, right, target, self.margin)
     }
 
     /// The sum over all pairs, PyTorch's `reduction="sum"`. Shapes and errors as for [`each`](Self::each).
