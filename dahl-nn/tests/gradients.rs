@@ -9,6 +9,10 @@ use dahl_nn::layer::{
     Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
     Softplus, Tanh,
 };
+use dahl_nn::loss::{
+    Bce, BceWithLogits, CosineEmbedding, Ctc, CtcTargets, ElementwiseLoss, HingeEmbedding, Huber, KlDiv, L1, Mse,
+    Nll, SmoothL1,
+};
 use dahl_nn::prelude::*;
 
 fn runtime() -> Runtime {
@@ -289,6 +293,52 @@ fn cross_entropy() {
     check(&rt, "cross-entropy", (), [3, 4], |step, (), x| CrossEntropy.of(step, x, &labels, 1.0 / 3.0));
     let tokens = rt.from_vec([1, 3], LABELS.to_vec()).unwrap();
     check(&rt, "of tokens", (), [1, 3, 4], |step, (), x| CrossEntropy.of_tokens(step, x, &tokens));
+}
+
+#[test]
+fn losses_of_elements() {
+    let rt = runtime();
+    let values = (0..12).map(|i| f64::from(7 * i % 12) / 13.0 + 0.04).collect::<Vec<_>>();
+    let signs = values.iter().map(|value| if *value < 0.5 { -1.0 } else { 1.0 }).collect();
+    let target = rt.from_vec([3, 4], values).unwrap();
+    let signs = rt.from_vec([3, 4], signs).unwrap();
+    let weight = rt.from_vec([4], vec![0.5, 1.0, 2.0, 3.0]).unwrap();
+    macro_rules! check_mean {
+        ($loss:expr, $target:expr, |$step:ident, $x:ident| $output:expr) => {
+            check(&rt, stringify!($loss), (), [3, 4], |$step, (), $x| $loss.mean($step, $output, $target));
+        };
+    }
+    check_mean!(Mse, &target, |step, x| x);
+    check_mean!(L1, &target, |step, x| x);
+    check_mean!(Huber { delta: 0.5 }, &target, |step, x| x);
+    check_mean!(SmoothL1 { beta: 0.5 }, &target, |step, x| x);
+    check_mean!(Bce, &target, |step, x| &ops::sigmoid_init(step, x)?);
+    check_mean!(BceWithLogits, &target, |step, x| x);
+    check_mean!(BceWithLogits.pos_weight(&weight), &target, |step, x| x);
+    check_mean!(KlDiv::default(), &target, |step, x| &ops::log_softmax_init(step, x, 1)?);
+    check_mean!(KlDiv { log_target: true }, &target, |step, x| &ops::log_softmax_init(step, x, 1)?);
+    check_mean!(HingeEmbedding::default(), &signs, |step, x| x);
+}
+
+#[test]
+fn losses_with_labels_and_of_sequences() {
+    let rt = runtime();
+    let labels = rt.from_vec([3], LABELS.to_vec()).unwrap();
+    let weights = rt.from_vec([4], vec![0.5, 1.0, 2.0, 3.0]).unwrap();
+    let smoothed = CrossEntropy.smoothing(0.2).weights(&weights).ignore(0);
+    check(&rt, "smoothed", (), [3, 4], |step, (), x| smoothed.mean(step, x, &labels));
+    check(&rt, "each", (), [3, 4], |step, (), x| CrossEntropy.each(step, x, &labels));
+    let nll = Nll::new().weights(&weights).ignore(3);
+    check(&rt, "nll", (), [3, 4], |step, (), x| nll.mean(step, x, &labels));
+    let (left, target) = (rt.from_vec([3, 4], vec![0.7; 12]).unwrap(), rt.from_vec([3], vec![1.0, -1.0, 1.0]));
+    let (target, cosine) = (target.unwrap(), CosineEmbedding { margin: -0.9 });
+    check(&rt, "cosine", (), [3, 4], |step, (), x| cosine.mean(step, &left, x, &target));
+    let targets = rt.from_vec([2, 2], vec![1_u32, 2, 2, 0]).unwrap();
+    let (steps, lengths) = (rt.from_vec([2], vec![5_u32, 3]).unwrap(), rt.from_vec([2], vec![2_u32, 1]).unwrap());
+    let target = CtcTargets { targets: &targets, input_lengths: &steps, target_lengths: &lengths };
+    check(&rt, "ctc", (), [5, 2, 3], |step, (), x| {
+        Ctc::default().mean(step, &ops::log_softmax_init(step, x, 2)?, target)
+    });
 }
 
 fn layers<'m>(arena: &'m Arena) -> dahl::Result<Sequential<'m, f64>> {

@@ -8,6 +8,7 @@ mod dataset;
 mod determinism;
 mod gradients;
 mod loss_scaler;
+mod losses;
 mod metrics;
 mod names;
 mod optimizers;

@@ -119,7 +119,7 @@ fn cross_entropy_backward_gradient<T: Real, L: Label + Element>(
 }
 
 /// How many of the samples are in scratch memory at once: so many that their logits stay in a core's cache.
-fn samples_at_a_time(samples: usize, classes: usize) -> usize {
+pub(super) fn samples_at_a_time(samples: usize, classes: usize) -> usize {
     const LOGITS: usize = 16 * 1024;
     (LOGITS / classes.max(1)).clamp(1, samples.max(1))
 }
@@ -127,14 +127,14 @@ fn samples_at_a_time(samples: usize, classes: usize) -> usize {
 /// Subtracts 1 from the probability of `class`. Where that is most of it, what is left is the sum of the other
 /// probabilities, which have all their digits.
 #[inline(always)]
-fn subtract_target<C: Real<Compute = C>>(probabilities: &mut [C], class: usize) {
+pub(super) fn subtract_target<C: Real<Compute = C>>(probabilities: &mut [C], class: usize) {
     let probability = std::mem::replace(&mut probabilities[class], C::ZERO);
     let is_likely = probability + probability > C::ONE;
     probabilities[class] = if is_likely { -simd::sum(probabilities) } else { probability - C::ONE };
 }
 
 #[inline(always)]
-fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
+pub(super) fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
     match from.as_slice() {
         Some(from) => T::widen_slice(from, to),
         None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),

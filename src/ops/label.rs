@@ -6,6 +6,11 @@ use dahl::prelude::*;
 pub trait Label: Element {
     /// The class, if it is one of `classes`.
     fn class(self, classes: usize) -> Option<usize>;
+
+    /// Whether it is this number, such as the -100 of a label that does not count.
+    fn is_number(self, number: i64) -> bool {
+        self.class(usize::MAX).is_some_and(|class| i64::try_from(class) == Ok(number))
+    }
 }
 
 macro_rules! impl_label {
@@ -14,6 +19,11 @@ macro_rules! impl_label {
             #[inline(always)]
             fn class(self, classes: usize) -> Option<usize> {
                 usize::try_from(self).ok().filter(|&class| class < classes)
+            }
+
+            #[inline(always)]
+            fn is_number(self, number: i64) -> bool {
+                i64::from(self) == number
             }
         }
     )*};

@@ -98,6 +98,19 @@ pub fn mean_absolute_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
     }
 }
 
+/// The squared error of each element, `out = (x - y)^2`.
+// The difference, twice in the square, and the square.
+#[codelet(R, R, W, reference = reference::squared_error, error = ulp(2))]
+pub fn squared_error<T: Real>(x: T, y: T) -> T {
+    (x - y) * (x - y)
+}
+
+/// The absolute error of each element, `out = |x - y|`.
+#[codelet(R, R, W, reference = reference::absolute_error, error = ulp(1))]
+pub fn absolute_error<T: Real>(x: T, y: T) -> T {
+    (x - y).abs()
+}
+
 /// The sum of `combine` over the differences of each block. Its second buffer is as long, with unspecified contents.
 #[inline(always)]
 fn sum_of_blocks<T: Real>(

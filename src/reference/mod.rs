@@ -4,8 +4,8 @@
 //! compare the operation with the reference. Sums are compensated, so that the reference is more accurate than the
 //! `f64` kernel.
 //!
-//! Not here: random numbers and permutations (`uniform`, `normal`, `permutation`), whose definition is a distribution
-//! and not a number. Tests compare Philox with its published vectors, and the operations' own tests check the
+//! Not here: random numbers and permutations (`uniform`, `normal`, `permutation`, `bernoulli`, ..), whose definition is a
+//! distribution and not a number. Tests compare Philox with its published vectors, and the operations' own tests check the
 //! distributions.
 
 pub(crate) mod activation;
@@ -14,15 +14,20 @@ pub(crate) mod arithmetic;
 pub(crate) mod attention;
 pub(crate) mod batch_norm;
 pub(crate) mod bias;
+pub(crate) mod binary_cross_entropy;
 pub(crate) mod comparison;
 pub(crate) mod conv2d;
 pub(crate) mod conv2d_relu;
 pub(crate) mod convolution;
 pub(crate) mod cross_entropy;
+pub(crate) mod cross_entropy_weighted;
 pub(crate) mod cumulative_sum;
+pub(crate) mod divergence;
 pub(crate) mod dropout;
+pub(crate) mod embedding_loss;
 pub(crate) mod error_function;
 pub(crate) mod hard_activation;
+pub(crate) mod huber;
 pub(crate) mod hyperbolic;
 mod lane;
 pub(crate) mod layer_norm;

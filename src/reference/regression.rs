@@ -36,6 +36,14 @@ pub(crate) fn mean_absolute_error_backward(x: f64, y: f64, factor: f64) -> f64 {
     }
 }
 
+pub(crate) fn squared_error(x: f64, y: f64) -> f64 {
+    (x - y) * (x - y)
+}
+
+pub(crate) fn absolute_error(x: f64, y: f64) -> f64 {
+    (x - y).abs()
+}
+
 /// The compensated sum (A. Neumaier, 1974).
 fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);

@@ -1,12 +1,40 @@
-//! Losses: the trait [`Loss`], and [`CrossEntropy`].
+//! Losses, with PyTorch's definitions, parameters and defaults.
+//!
+//! | loss | of |
+//! |---|---|
+//! | [`CrossEntropy`], [`WeightedCrossEntropy`] | logits and labels |
+//! | [`Nll`] | logarithms of probabilities, and labels |
+//! | [`Bce`], [`BceWithLogits`] | probabilities or logits, and probabilities |
+//! | [`Mse`], [`L1`], [`Huber`], [`SmoothL1`] | numbers |
+//! | [`KlDiv`] | logarithms of probabilities, and probabilities |
+//! | [`HingeEmbedding`], [`CosineEmbedding`] | distances or pairs of vectors, that are alike or not |
+//! | [`Ctc`] | sequences, and shorter ones |
+//!
+//! Each has the methods `mean`, `sum` and `each`, which are PyTorch's reductions; where they work element by element, they are those
+//! of the trait [`ElementwiseLoss`]. The trait [`Loss`] is what a trainer of classifiers takes.
 
+mod binary_cross_entropy;
 mod cross_entropy;
+mod ctc;
+mod elementwise;
+mod embedding;
+mod kl_div;
+mod labels;
+mod nll;
+mod regression;
 
 use dahl::prelude::*;
 
 use crate::step::Step;
 
-pub use cross_entropy::CrossEntropy;
+pub use binary_cross_entropy::{Bce, BceWithLogits, PositiveWeight};
+pub use cross_entropy::{CrossEntropy, WeightedCrossEntropy};
+pub use ctc::{Ctc, CtcTargets};
+pub use elementwise::ElementwiseLoss;
+pub use embedding::{CosineEmbedding, HingeEmbedding};
+pub use kl_div::KlDiv;
+pub use nll::Nll;
+pub use regression::{Huber, L1, Mse, SmoothL1};
 
 /// A loss of a classifier: how wrong the output of a network is, given the classes of the samples.
 ///
