@@ -105,7 +105,8 @@ impl Saves {
 
     /// The number of the tape under which it was made.
     pub(crate) fn tape(&self) -> Option<u64> {
-        Some(self.tape.load(Ordering::Relaxed)).filter(|&tape| tape != 0 && tape != SHARED && tape != REDUCING)
+        Some(self.tape.load(Ordering::Relaxed))
+            .filter(|&tape| tape != 0 && tape != SHARED && tape != REDUCING)
     }
 
     /// The line of the last write that was counted.

@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use super::addition::AdditionOf;
 use super::gradient::has;
 use super::ids::ById;
-use crate::array_id::ArrayId;
 use super::record::{Node, Record};
 use super::rule::Lent;
 use crate::array::Shared;
+use crate::array_id::ArrayId;
 use crate::element::ElementType;
 use crate::error::{Error, ErrorKind, Result};
 

@@ -72,11 +72,7 @@ impl<'t> Pass<'t> {
 
     /// Asks for the gradient by an array, to be added to `sum`. Rules may contribute to `sum` directly, unless the array was
     /// made under the tape, where others need the gradient too.
-    pub fn want_sum<T: Element, const N: usize>(
-        &mut self,
-        array: &Array<'_, T, N>,
-        sum: &Array<'_, T, N>,
-    ) {
+    pub fn want_sum<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>, sum: &Array<'_, T, N>) {
         self.want_array(array);
         self.want_runtime(sum);
         let is_plain = self.outer.is_none() && !self.is_foreign && array.shape() == sum.shape();
@@ -271,7 +267,9 @@ impl<'t> Pass<'t> {
     /// Whether a gradient by this array was found.
     pub fn require_found<T: Element, const N: usize>(&self, wanted: &Array<'_, T, N>) -> Result<()> {
         let is_found = match self.memory.unreached.is_empty() {
-            true => self.memory.has_contributions(wanted.id()) || self.memory.results.contains_key(&wanted.id()),
+            true => {
+                self.memory.has_contributions(wanted.id()) || self.memory.results.contains_key(&wanted.id())
+            }
             false => !self.memory.unreached.contains(&wanted.id()),
         };
         if is_found { Ok(()) } else { Err(self.independent_of(wanted)) }
