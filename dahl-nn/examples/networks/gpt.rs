@@ -10,22 +10,22 @@ use dahl_nn::prelude::*;
 
 /// The extents of a model.
 #[derive(Clone, Copy, Debug)]
-pub struct Extents {
+pub(crate) struct Extents {
     /// Tokens that there are.
-    pub vocabulary: usize,
+    pub(crate) vocabulary: usize,
     /// The most tokens that the model sees.
-    pub context: usize,
+    pub(crate) context: usize,
     /// Features of a token.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Heads of each attention.
-    pub heads: usize,
+    pub(crate) heads: usize,
     /// Blocks.
-    pub layers: usize,
+    pub(crate) layers: usize,
 }
 
 /// Attention and a network of two layers, each added to its input.
 #[derive(Module)]
-pub struct Block<'m, T: Real> {
+pub(crate) struct Block<'m, T: Real> {
     norm1: LayerNorm<'m, T>,
     attention: MultiHeadAttention<'m, T>,
     norm2: LayerNorm<'m, T>,
@@ -83,7 +83,7 @@ impl<'m, T: Real> Block<'m, T> {
 
 /// The model. Its output layer shares the weights of the tokens.
 #[derive(Module)]
-pub struct Gpt<'m, T: Real> {
+pub(crate) struct Gpt<'m, T: Real> {
     tokens: Embedding<'m, T>,
     positions: Embedding<'m, T>,
     blocks: Vec<Block<'m, T>>,
@@ -94,7 +94,7 @@ pub struct Gpt<'m, T: Real> {
 
 impl<'m, T: Real> Gpt<'m, T> {
     /// A model with random weights.
-    pub fn new(init: &mut Init<'m>, extents: Extents, dropout: f64) -> dahl::Result<Self> {
+    pub(crate) fn new(init: &mut Init<'m>, extents: Extents, dropout: f64) -> dahl::Result<Self> {
         let mut model = Self {
             tokens: Embedding::new(init, extents.vocabulary, extents.width)?,
             positions: Embedding::new(init, extents.context, extents.width)?,
@@ -111,7 +111,7 @@ impl<'m, T: Real> Gpt<'m, T> {
     }
 
     /// The extents.
-    pub fn extents(&self) -> Extents {
+    pub(crate) fn extents(&self) -> Extents {
         self.extents
     }
 
@@ -119,12 +119,16 @@ impl<'m, T: Real> Gpt<'m, T> {
     ///
     /// # Shapes
     /// `tokens: [batch, tokens]`; the result `[batch, tokens, vocabulary]`.
-    pub fn forward<'s>(&self, step: &'s Step<'_>, tokens: &Matrix<'_, u32>) -> dahl::Result<Array<'s, T, 3>> {
+    pub(crate) fn forward<'s>(
+        &self,
+        step: &'s Step<'_>,
+        tokens: &Matrix<'_, u32>,
+    ) -> dahl::Result<Array<'s, T, 3>> {
         self.run(step, tokens, None)
     }
 
     /// As [`forward`](Self::forward), for tokens that continue those of the caches, one for each block.
-    pub fn forward_cached<'s>(
+    pub(crate) fn forward_cached<'s>(
         &self,
         step: &'s Step<'_>,
         tokens: &Matrix<'_, u32>,
@@ -149,13 +153,13 @@ impl<'m, T: Real> Gpt<'m, T> {
     }
 
     /// Empty caches for one sequence, one for each block.
-    pub fn caches(&self, rt: &Runtime) -> dahl::Result<Vec<KeyValueCache<T>>> {
+    pub(crate) fn caches(&self, rt: &Runtime) -> dahl::Result<Vec<KeyValueCache<T>>> {
         let cache = |block: &Block<'m, T>| KeyValueCache::new(rt, &block.attention, 1, self.extents.context);
         self.blocks.iter().map(cache).collect()
     }
 
     /// Reads the weights of GPT-2 by their published names. Its matrices are stored transposed.
-    pub fn load_gpt2(&mut self, path: impl AsRef<Path>) -> dahl::Result<()> {
+    pub(crate) fn load_gpt2(&mut self, path: impl AsRef<Path>) -> dahl::Result<()> {
         self.load_as(path, |name| {
             let name = name
                 .replace("tokens.", "wte.")
@@ -176,18 +180,18 @@ impl<'m, T: Real> Gpt<'m, T> {
 
 /// How the next token is drawn from its scores.
 #[derive(Clone, Copy, Debug)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// Scores are divided by it; 0 takes the best token.
-    pub temperature: f64,
+    pub(crate) temperature: f64,
     /// Only so many of the best tokens are drawn; 0 for all.
-    pub top_k: usize,
+    pub(crate) top_k: usize,
     /// Only the best tokens that together have this probability are drawn.
-    pub top_p: f64,
+    pub(crate) top_p: f64,
 }
 
 impl Sampling {
     /// The token that the number `uniform`, from 0 to 1, stands for.
-    pub fn draw(&self, scores: &[f64], uniform: f64) -> u32 {
+    pub(crate) fn draw(&self, scores: &[f64], uniform: f64) -> u32 {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         if self.temperature == 0.0 {
@@ -221,7 +225,7 @@ impl Sampling {
 }
 
 /// Continues `prompt` by `count` tokens, and calls `see` with each. After `context` tokens the oldest half is forgotten.
-pub fn generate<T: Real>(
+pub(crate) fn generate<T: Real>(
     rt: &Runtime,
     model: &Gpt<'_, T>,
     prompt: &[u32],
