@@ -1,11 +1,11 @@
-//! [`Addition`]: how gradients are added, and what a reverse pass does by sums.
+//! How a reverse pass adds gradients, and what else it does by sums.
 //!
 //! Contributions to one gradient are added by a map. Everything else is the sum along an axis: over what an input was
 //! stretched along, and with an axis of one element also a copy, or a contribution to an array of the caller's.
 
 use std::panic::Location;
 
-use super::gradient::{Gradient, Linear};
+use super::gradient::{Addition, AdditionOf, Linear};
 use super::pass::{Pass, contiguous};
 use super::record::{Operand, Record};
 use crate::access::AccessMode;
@@ -16,22 +16,6 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::{Layout, MAX_RANK};
 use crate::submission::Task;
-
-/// The operations by which a reverse pass adds gradients of one element type.
-#[derive(Debug)]
-pub struct Addition {
-    /// `out = x + y`, a map that can overwrite `x`.
-    pub add: fn() -> &'static Codelet,
-    /// Its gradient.
-    pub add_gradient: fn() -> &'static Gradient,
-    /// `out += ` the sum of `input` along an axis, a `usize`.
-    pub sum_axis: fn() -> &'static Codelet,
-    /// Its gradient.
-    pub sum_axis_gradient: fn() -> &'static Gradient,
-}
-
-/// The operations that add gradients of an element type.
-pub(super) type AdditionOf = fn(ElementType) -> Option<&'static Addition>;
 
 impl Addition {
     fn along_axis(&self) -> Linear {

@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: tasks whose intermediate results are dropped, and computed again in the reverse pass.
+//! Checkpoints: tasks whose intermediate results are dropped, and computed again in the reverse pass.
 //!
 //! While the tasks run for the first time, the tape inside ([`Tape::checkpoint`]) keeps only what comes from outside. Its
 //! arrays have memory of their own, so each is free when its handle is dropped and its last task has ended. In the reverse
@@ -10,7 +10,7 @@ use super::gradient::{Gradient, Rule};
 use super::memory::Memory;
 use super::pass::{Pass, contiguous};
 use super::pins::Pins;
-use super::record::{Node, Operand, Record, Recorded};
+use super::record::{Checkpoint, Node, Operand, Record, Recorded};
 use super::repeat::Repeat;
 use super::tape::Tape;
 use crate::access::AccessMode;
@@ -20,16 +20,6 @@ use crate::codelet::{Codelet, Parameter};
 use crate::element::ElementType;
 use crate::error::Result;
 use crate::submission::Task;
-
-/// Tasks to be run again.
-#[derive(Debug)]
-pub(super) struct Checkpoint {
-    pub(super) record: Record,
-    /// The number of its result in the record.
-    output: usize,
-    /// The number of the tape whose checkpoint it is.
-    tape: u64,
-}
 
 /// The gradient of a checkpoint: its result is the first array, and what came from outside follows. The record has how
 /// gradients by these arrays are added.
@@ -47,22 +37,6 @@ pub(super) static CODELET: Codelet = Codelet::new("checkpoint", module_path!(), 
 );
 
 impl Checkpoint {
-    /// The tasks of a record, one of which has made the array number `output`.
-    pub(super) fn new(record: Record, output: usize, tape: u64) -> Self {
-        Self { record, output, tape }
-    }
-
-    /// Its result.
-    pub(super) fn output(&self) -> &Recorded {
-        &self.record.arrays()[self.output]
-    }
-
-    /// What came from outside: once for each task that reads it.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = (&Operand, &Recorded)> {
-        let operands = self.record.nodes().iter().flat_map(|node| self.record.operands(node));
-        operands.filter(|operand| operand.is_saved).map(|operand| (operand, self.record.array(operand)))
-    }
-
     /// Runs the tasks again under `tape`; returns the new output.
     fn run_again(&self, tape: &Tape<'_>) -> Result<ArrayId> {
         let mut made: Vec<Option<Shared>> = Vec::new();
@@ -102,7 +76,8 @@ impl Checkpoint {
         if let Some(repeat) = node.repeat() {
             let arrays: Vec<Shared> = arrays.into_iter().flatten().collect();
             let arguments = record.arguments(node);
-            repeat(&Repeat { arrays: &arrays, record, operands, arguments })?;
+            let layouts: Vec<_> = operands.iter().map(|operand| *record.layout(operand)).collect();
+            repeat(&Repeat { arrays: &arrays, layouts: &layouts, arguments })?;
             let states = arrays.iter().zip(operands);
             return tape.add(&Composite {
                 codelet: node.codelet,

@@ -3,11 +3,10 @@
 //! A task is recorded before it is submitted, under one lock, so nothing is copied in between. If the submission fails, the
 //! record [forgets](Record::fail) it: nobody gets its outputs.
 
-use super::checkpoint::Checkpoint;
 use super::composite::Composite;
 use super::gradient::{Gradient, has};
-use super::pass::contiguous;
-use super::record::{Again, Node, Operand, Record, Recorded, name_of};
+use super::pass::{Family, contiguous};
+use super::record::{Again, Checkpoint, Node, Operand, Record, Recorded, name_of};
 use crate::access::AccessMode;
 use crate::array::Shared;
 use crate::element::ElementType;
@@ -15,19 +14,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::ArrayState;
 use crate::shape::Layout;
 use crate::submission::Task;
-
-/// A tape, as the arrays that are made under it know it.
-pub(super) trait Family {
-    /// Its number, which is in the arrays that are made under it.
-    fn number(&self) -> u64;
-
-    /// Whether arrays that were made under the tape of this number may be inputs here: it is this tape, the tape whose
-    /// checkpoint this one is in, or one that remembers what runs here.
-    fn knows(&self, number: u64) -> bool;
-
-    /// Whether it is the inside of a checkpoint: what comes from outside is saved, and nothing else.
-    fn is_inside(&self) -> bool;
-}
 
 /// A task whose operands are being added to a record.
 struct Draft<'r> {

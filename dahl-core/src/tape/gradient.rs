@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::addition::{Addition, AdditionOf};
 use super::rule::RuleCall;
 use crate::codelet::Codelet;
 use crate::element::{Element, ElementType};
@@ -70,6 +69,22 @@ pub struct DerivedMap {
     /// The values of the expression's leaves.
     pub leaves: fn(&mut EncodedArguments<'_>) -> Vec<f64>,
 }
+
+/// The operations by which a reverse pass adds gradients of one element type.
+#[derive(Debug)]
+pub struct Addition {
+    /// `out = x + y`, a map that can overwrite `x`.
+    pub add: fn() -> &'static Codelet,
+    /// Its gradient.
+    pub add_gradient: fn() -> &'static Gradient,
+    /// `out += ` the sum of `input` along an axis, a `usize`.
+    pub sum_axis: fn() -> &'static Codelet,
+    /// Its gradient.
+    pub sum_axis_gradient: fn() -> &'static Gradient,
+}
+
+/// The operations that add gradients of an element type.
+pub(super) type AdditionOf = fn(ElementType) -> Option<&'static Addition>;
 
 impl DerivedMap {
     /// The gradient of the map itself, from its expression; none if that is not known.

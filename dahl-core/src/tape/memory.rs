@@ -2,8 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::addition::AdditionOf;
-use super::gradient::has;
+use super::gradient::{AdditionOf, has};
 use super::ids::ById;
 use super::record::{Node, Record};
 use super::rule::Lent;

@@ -22,9 +22,8 @@ mod scope;
 mod tape;
 mod wanted;
 
-pub use addition::Addition;
 pub use composite::Composite;
-pub use gradient::{DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
+pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
 pub use pass::Pass;
 pub use repeat::Repeat;
 pub use rule::{By, RuleCall, RuleScope};

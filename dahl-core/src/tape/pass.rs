@@ -3,10 +3,8 @@
 use std::panic::Location;
 
 use super::composite::Composite;
-use super::draft::Family;
 use super::gradient::{Gradient, Rule};
 use super::memory::{self, Memory};
-use super::pins::Pins;
 use super::record::{Node, Operand, Record};
 use super::rule::{Lent, RuleCall};
 use crate::arena::Arena;
@@ -16,6 +14,19 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::Layout;
 use crate::submission::Task;
+
+/// A tape, as the arrays that are made under it know it.
+pub(super) trait Family {
+    /// Its number, which is in the arrays that are made under it.
+    fn number(&self) -> u64;
+
+    /// Whether arrays that were made under the tape of this number may be inputs here: it is this tape, the tape whose
+    /// checkpoint this one is in, or one that remembers what runs here.
+    fn knows(&self, number: u64) -> bool;
+
+    /// Whether it is the inside of a checkpoint: what comes from outside is saved, and nothing else.
+    fn is_inside(&self) -> bool;
+}
 
 /// What remembers the tasks of a reverse pass: an outer tape.
 pub(super) trait Outer: Family + Sync {
@@ -159,10 +170,8 @@ impl<'t> Pass<'t> {
             }
             Rule::Adjoint(adjoint) => self.adjoint(record, node, adjoint()),
             Rule::Function(function) => {
-                let pins = Pins::new(record, node, node.gradient.reads)?;
-                let result = function(&mut RuleCall::new(self, record, node));
-                drop(pins);
-                result
+                let call = || function(&mut RuleCall::new(self, record, node));
+                self.while_pinned(record, node, node.gradient.reads, call)
             }
         }
     }

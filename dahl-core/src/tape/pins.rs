@@ -1,6 +1,7 @@
 //! [`Pins`]: values that a reverse pass reads, kept from being changed meanwhile.
 
 use super::gradient::has;
+use super::pass::Pass;
 use super::record::{Node, Operand, Record};
 use crate::array::Shared;
 use crate::error::{Error, ErrorKind, Result};
@@ -50,5 +51,24 @@ impl Drop for Pins<'_> {
                 saved.state().saves().unpin();
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Calls `f` while those of the values that `node` saved that are named by `bits` cannot change.
+    ///
+    /// # Errors
+    /// If one of the values was overwritten, and those of `f`.
+    pub(super) fn while_pinned<R>(
+        &self,
+        record: &Record,
+        node: &Node,
+        bits: u64,
+        f: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        let pins = Pins::new(record, node, bits)?;
+        let result = f();
+        drop(pins);
+        result
     }
 }

@@ -7,9 +7,7 @@
 use std::ops::Range;
 use std::panic::Location;
 
-use super::addition::AdditionOf;
-use super::checkpoint::Checkpoint;
-use super::gradient::{Gradient, has};
+use super::gradient::{AdditionOf, Gradient, has};
 use super::ids::ById;
 use super::repeat::Repeat;
 use crate::array::Shared;
@@ -254,6 +252,34 @@ impl Record {
     fn chosen(&self, node: &Node, bits: u64) -> impl Iterator<Item = usize> {
         let operands = self.operands(node).iter().enumerate();
         operands.filter(move |(index, _)| has(bits, *index)).filter_map(|(_, operand)| operand.number())
+    }
+}
+
+/// Tasks to be run again.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    pub(super) record: Record,
+    /// The number of its result in the record.
+    pub(super) output: usize,
+    /// The number of the tape whose checkpoint it is.
+    pub(super) tape: u64,
+}
+
+impl Checkpoint {
+    /// The tasks of a record, one of which has made the array number `output`.
+    pub(super) fn new(record: Record, output: usize, tape: u64) -> Self {
+        Self { record, output, tape }
+    }
+
+    /// Its result.
+    pub(super) fn output(&self) -> &Recorded {
+        &self.record.arrays()[self.output]
+    }
+
+    /// What came from outside: once for each task that reads it.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (&Operand, &Recorded)> {
+        let operands = self.record.nodes().iter().flat_map(|node| self.record.operands(node));
+        operands.filter(|operand| operand.is_saved).map(|operand| (operand, self.record.array(operand)))
     }
 }
 

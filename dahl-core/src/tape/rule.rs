@@ -3,9 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::addition::AdditionOf;
 use super::composite::Composite;
-use super::gradient::Gradient;
+use super::gradient::{AdditionOf, Gradient};
 use super::pass::Pass;
 use super::record::{Node, Operand, Record};
 use crate::arena::Arena;

@@ -5,13 +5,11 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::checkpoint::Checkpoint;
 use super::composite::Composite;
-use super::draft::Family;
 use super::gradient::{Gradient, Rule};
 use super::memory::Memory;
-use super::pass::{Outer, Pass};
-use super::record::Record;
+use super::pass::{Family, Outer, Pass};
+use super::record::{Checkpoint, Record};
 use super::wanted::{Accumulated, Wanted};
 use crate::arena::Arena;
 use crate::array::{Array, Scalar, Shared};

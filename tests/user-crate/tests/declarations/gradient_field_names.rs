@@ -14,9 +14,9 @@ fn of_an_argument<T: Real>(x: &[T], out: &mut [T], mask: &mut [u32], gradient: T
     out.copy_from_slice(x);
 }
 
-#[codelet(R, W, shape(out = x), gradient = rule)]
-fn of_a_type<T: Real, I: Element>(x: &[T], out: &mut [T], types: u32) {
-    let _ = types;
+#[codelet(R, R, W, shape(out = x), gradient = rule(x))]
+fn of_a_type<T: Real, I: Element>(x: &[T], indices: &[I], out: &mut [T], types: u32) {
+    let _ = (indices, types);
     out.copy_from_slice(x);
 }
 
