@@ -223,8 +223,11 @@ pub use declared::Attention;
 /// `log_sum_exp = ln(sum of exp(scale * query x transposed(key)))` for each query, which the gradient needs.
 ///
 /// Sums are in the compute type, and so are the logarithms. Head `i` uses key and value `i / (heads / kv_heads)`. A query that
-/// sees no key gets zeros, and minus infinity as its logarithm. Gradients flow through both outputs. Second gradients
-/// hold the matrices of all probabilities; through `log_sum_exp` there are none (error D0021).
+/// sees no key gets zeros, and minus infinity as its logarithm. Weights of hidden keys are 0: where their values are infinite
+/// or NaN, as in memory that was never filled, results may become NaN, as in PyTorch.
+///
+/// Gradients flow through both outputs. Second gradients hold the matrices of all probabilities; through `log_sum_exp` there
+/// are none (error D0021).
 ///
 /// ```
 /// use dahl::ops::{AttentionGeometry, attention_init};

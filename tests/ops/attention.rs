@@ -207,6 +207,27 @@ for_each_real!(
     the_same_bits_on_several_cores
 );
 
+/// Second gradients flow through the output alone.
+#[test]
+fn second_gradients_through_logarithms_are_refused() {
+    let rt = Runtime::new().unwrap();
+    let tokens = array::<f64, 4>(&rt, [1, 1, 3, 2], 1);
+    for is_through_output in [true, false] {
+        let outer = rt.tape();
+        let inner = outer.tape();
+        let made = attention_init(&inner, &tokens, &tokens, &tokens, AttentionGeometry::new(1.0)).unwrap();
+        let first = if is_through_output {
+            inner.gradients_from(&made.0, &array(&rt, [1, 1, 3, 2], 2), &tokens)
+        } else {
+            inner.gradients_from(&made.1, &array(&rt, [1, 1, 3], 2), &tokens)
+        };
+        assert_eq!(
+            first.err().map(|error| error.code()),
+            if is_through_output { None } else { Some("D0021") }
+        );
+    }
+}
+
 #[test]
 fn wrong_arguments_are_refused() {
     let rt = Runtime::new().unwrap();
