@@ -6,9 +6,9 @@
 //! * [`backward_filters`]: `filters_gradient += gradient x patches^T`,
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to where they came from.
 //!
-//! Patches are packed for some positions at a time, in a recycled buffer of [`TILE_BYTES`], or of [`POSITIONS`] positions
-//! where that is larger. Groups of one input channel, as those of a depthwise convolution, would make products of few rows:
-//! [`depthwise`](super::depthwise) computes them line by line.
+//! Patches are packed for some positions at a time, in a recycled buffer of [`TILE_BYTES`], or of [`POSITIONS`]
+//! positions where that is larger. Groups of one input channel, as those of a depthwise convolution, would make
+//! products of few rows: [`depthwise`](super::depthwise) computes them line by line.
 //!
 //! Convolution of images by [`conv2d`](super::conv2d) is faster where it applies.
 
@@ -96,8 +96,7 @@ impl Convolution {
     }
 }
 
-/// `out[n, f, p] = sum over i and taps t of filters[f, i, t] * input[n, first channel of f's group + i, p * stride + t *
-/// dilation - padding]`.
+/// `out[n, f, p] = sum over i and taps t of filters[f, i, t] * input[n, first channel of f's group + i, p * stride + t * dilation - padding]`.
 #[inline(always)]
 pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
     conv.assert_lengths(input.len(), filters.len(), out.len());

@@ -5,37 +5,44 @@
 use dahl_core::{Element, Real, simd};
 
 use super::scratch::with_scratch;
-use super::volume::{Volume, add_to_strided};
+use super::volume::{Columns, Volume, add_to_strided};
 
 /// The outputs. Products with padding are added too: they are NaN if an element of a filter is not finite.
 #[inline(always)]
 pub(super) fn forward<T: Real>(volume: &Volume, channel: &[T], filters: &[T], out: &mut [T]) {
     let (stride, positions, columns) = (volume.0[2].stride, volume.positions(), volume.0[2].positions());
-    with_scratch([columns], |[sums]: [&mut [T::Compute]; 1]| {
-        for (filter, out) in filters.chunks_exact(volume.taps()).zip(out.chunks_exact_mut(positions)) {
-            for ((line, columns), out) in volume.segments(0..positions).zip(out.chunks_exact_mut(columns)) {
-                sums.fill(T::Compute::ZERO);
-                for (tap, factor) in volume.each_tap().zip(filter) {
-                    let factor = factor.widen();
-                    let found = volume.line(line, tap).zip(volume.on_line(tap, columns.clone()));
-                    let (inside, source) = found
-                        .map_or((0..0, &[][..]), |(line, (inside, first))| (inside, &channel[line][first..]));
-                    if !factor.is_finite() {
-                        let nothing = factor * T::Compute::ZERO;
-                        sums[..inside.start].iter_mut().for_each(|sum| *sum += nothing);
-                        sums[inside.end..].iter_mut().for_each(|sum| *sum += nothing);
+    with_columns(volume, |of_taps| {
+        with_scratch([columns], |[sums]: [&mut [T::Compute]; 1]| {
+            for (filter, out) in filters.chunks_exact(volume.taps()).zip(out.chunks_exact_mut(positions)) {
+                for (line, out) in volume.lines().zip(out.chunks_exact_mut(columns)) {
+                    sums.fill(T::Compute::ZERO);
+                    for ((tap, &[start, end, first]), factor) in volume.each_tap().zip(of_taps).zip(filter) {
+                        let factor = factor.widen();
+                        let (inside, values) = match volume.line(line, tap) {
+                            Some(line) if start < end => (start..end, &channel[line][first..]),
+                            _ => (0..0, &[][..]),
+                        };
+                        if !factor.is_finite() {
+                            let nothing = factor * T::Compute::ZERO;
+                            sums[..inside.start].iter_mut().for_each(|sum| *sum += nothing);
+                            sums[inside.end..].iter_mut().for_each(|sum| *sum += nothing);
+                        }
+                        let sums = &mut sums[inside];
+                        if stride == 1 {
+                            sums.iter_mut()
+                                .zip(values)
+                                .for_each(|(sum, value)| *sum += factor * value.widen());
+                        } else {
+                            let values = values.iter().step_by(stride);
+                            sums.iter_mut()
+                                .zip(values)
+                                .for_each(|(sum, value)| *sum += factor * value.widen());
+                        }
                     }
-                    let sums = &mut sums[inside];
-                    if stride == 1 {
-                        sums.iter_mut().zip(source).for_each(|(sum, value)| *sum += factor * value.widen());
-                    } else {
-                        let values = source.iter().step_by(stride);
-                        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value.widen());
-                    }
+                    T::narrow_slice(sums, out);
                 }
-                T::narrow_slice(sums, out);
             }
-        }
+        });
     });
 }
 
@@ -47,21 +54,23 @@ pub(super) fn backward_input<T: Real>(
     filters: &[T::Compute],
     sums: &mut [T::Compute],
 ) {
-    let (stride, positions) = (volume.0[2].stride, volume.positions());
-    let columns = volume.0[2].positions();
-    for (filter, gradient) in filters.chunks_exact(volume.taps()).zip(gradient.chunks_exact(positions)) {
-        for ((line, covered), gradient) in volume.segments(0..positions).zip(gradient.chunks_exact(columns)) {
-            for (tap, &factor) in volume.each_tap().zip(filter) {
-                let Some((line, (inside, first))) =
-                    volume.line(line, tap).zip(volume.on_line(tap, covered.clone()))
-                else {
-                    continue;
-                };
-                let line = &mut sums[line][first..];
-                add_to_strided(line, stride, &gradient[inside], |gradient| factor * gradient.widen());
+    let (stride, positions, columns) = (volume.0[2].stride, volume.positions(), volume.0[2].positions());
+    with_columns(volume, |of_taps| {
+        for (filter, gradient) in filters.chunks_exact(volume.taps()).zip(gradient.chunks_exact(positions)) {
+            for (line, gradient) in volume.lines().zip(gradient.chunks_exact(columns)) {
+                for ((tap, &[start, end, first]), &factor) in volume.each_tap().zip(of_taps).zip(filter) {
+                    if let Some(line) = volume.line(line, tap)
+                        && start < end
+                    {
+                        let line = &mut sums[line][first..];
+                        add_to_strided(line, stride, &gradient[start..end], |gradient| {
+                            factor * gradient.widen()
+                        });
+                    }
+                }
             }
         }
-    }
+    });
 }
 
 /// Adds the gradients by the filters to `sums`.
@@ -72,30 +81,35 @@ pub(super) fn backward_filters<T: Real>(
     gradient: &[T],
     sums: &mut [T::Compute],
 ) {
-    let (stride, positions) = (volume.0[2].stride, volume.positions());
-    let columns = volume.0[2].positions();
-    with_scratch([columns], |[strided]: [&mut [T]; 1]| {
-        for (sums, gradient) in sums.chunks_exact_mut(volume.taps()).zip(gradient.chunks_exact(positions)) {
-            for ((line, covered), gradient) in
-                volume.segments(0..positions).zip(gradient.chunks_exact(columns))
+    let (stride, positions, columns) = (volume.0[2].stride, volume.positions(), volume.0[2].positions());
+    with_columns(volume, |of_taps| {
+        with_scratch([columns], |[strided]: [&mut [T]; 1]| {
+            for (sums, gradient) in sums.chunks_exact_mut(volume.taps()).zip(gradient.chunks_exact(positions))
             {
-                for (tap, sum) in volume.each_tap().zip(&mut *sums) {
-                    let Some((line, (inside, first))) =
-                        volume.line(line, tap).zip(volume.on_line(tap, covered.clone()))
-                    else {
-                        continue;
-                    };
-                    let (gradient, values) = (&gradient[inside], &channel[line][first..]);
-                    *sum += if stride == 1 {
-                        simd::dot(gradient, &values[..gradient.len()])
-                    } else {
-                        let strided = &mut strided[..gradient.len()];
-                        let each = values.iter().step_by(stride);
-                        strided.iter_mut().zip(each).for_each(|(to, from)| *to = *from);
-                        simd::dot(gradient, strided)
-                    };
+                for (line, gradient) in volume.lines().zip(gradient.chunks_exact(columns)) {
+                    for ((tap, &[start, end, first]), sum) in volume.each_tap().zip(of_taps).zip(&mut *sums) {
+                        let Some(line) = volume.line(line, tap).filter(|_| start < end) else { continue };
+                        let (gradient, values) = (&gradient[start..end], &channel[line][first..]);
+                        *sum += if stride == 1 {
+                            simd::dot(gradient, &values[..gradient.len()])
+                        } else {
+                            let strided = &mut strided[..gradient.len()];
+                            let each = values.iter().step_by(stride);
+                            strided.iter_mut().zip(each).for_each(|(to, from)| *to = *from);
+                            simd::dot(gradient, strided)
+                        };
+                    }
                 }
             }
-        }
+        });
+    });
+}
+
+/// Calls `f` with the columns of each tap.
+#[inline(always)]
+fn with_columns(volume: &Volume, f: impl FnOnce(&[Columns])) {
+    with_scratch([volume.taps()], |[columns]: [&mut [Columns]; 1]| {
+        columns.iter_mut().zip(volume.each_tap()).for_each(|(to, tap)| *to = volume.columns(tap));
+        f(columns);
     });
 }

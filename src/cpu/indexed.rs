@@ -1,5 +1,5 @@
-//! Arrays whose elements are those of another array at an index that is found along each axis alone: [`gather`], and its
-//! adjoint [`scatter_add`].
+//! Arrays whose elements are those of another array at an index that is found along each axis alone: [`gather`], and
+//! its adjoint [`scatter_add`].
 //!
 //! An index function gives the index in the other array, from the axis and the index in the first.
 
@@ -29,7 +29,8 @@ pub(crate) fn gather<T: Element>(
     });
 }
 
-/// `out[index(0, i), .., index(last, j)] += gradient[i, .., j]`, from zeros, in the compute type and in row-major order.
+/// `out[index(0, i), .., index(last, j)] += gradient[i, .., j]`, from zeros, in the compute type and in row-major
+/// order.
 ///
 /// # Shapes
 /// `gradient` as the output of [`gather`], `out` as its input.
@@ -67,7 +68,8 @@ fn with_last(to: &[usize], index: impl Fn(usize, usize) -> usize, f: impl FnOnce
     });
 }
 
-/// Calls `f` with the number of a line of `from`, and that of the line of `to` that it belongs to, for each of the latter.
+/// Calls `f` with the number of a line of `from`, and that of the line of `to` that it belongs to, for each of the
+/// latter.
 #[inline(always)]
 fn each_line(
     from: &[usize],

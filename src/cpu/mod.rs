@@ -3,12 +3,13 @@
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks
 //! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
 //! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
-//! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are normalised ([`planes`], [`normalize`]), rotations
-//! of pairs ([`rotary`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in
-//! their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
-//! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
-//! may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops
-//! of [`direct`] that read lines without a check for each, and [`prefetch`] do.
+//! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
+//! normalised ([`planes`], [`normalize`]), rotations of pairs ([`rotary`]), sums and products that keep their accuracy
+//! ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
+//! ([`philox`]), and the temporary memory that they recycle ([`scratch`]). Everything is safe to call and checks its
+//! bounds. In this package only this module may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and
+//! [`tiles`], instructions of [`lanes`], loops of [`direct`] that read lines without a check for each, and [`prefetch`]
+//! do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).

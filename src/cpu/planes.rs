@@ -1,9 +1,10 @@
 //! [`Sets`]: planes of `[batch, channels, plane]` that are normalised together, by their mean and their variance.
 //!
-//! Every sum is one over the elements of each plane ([`sum_of`]), and then one over the planes of a set ([`add_sums`]):
-//! the order depends on the shape alone, and the error grows with the logarithm of the number of elements.
+//! Every sum is one over the elements of each plane ([`simd::sum`], [`sum_of`]), and then one over the planes of a set
+//! ([`add_sums`]): the order depends on the shape alone, and the error grows with the logarithm of the number of
+//! elements.
 
-use dahl_core::{Element, Real};
+use dahl_core::{Element, Real, simd};
 
 use super::compute::computes_in_itself;
 use super::row_major::add_sums;
@@ -93,7 +94,7 @@ impl Sets {
         let count = self.elements::<T::Compute>();
         with_scratch([self.planes(); 2], |[squares, rests]: [&mut [T::Compute]; 2]| {
             for (sum, plane) in squares.iter_mut().zip(input.chunks_exact(self.plane)) {
-                *sum = if let [value] = plane { value.widen() } else { sum_of(plane, |value| value) };
+                *sum = if let [value] = plane { value.widen() } else { simd::sum(plane) };
             }
             self.sum_sets(squares, mean);
             mean.iter_mut().for_each(|mean| *mean /= count);
@@ -118,8 +119,8 @@ impl Sets {
         });
     }
 
-    /// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the statistics of the set, and the weight
-    /// and the bias of the channel.
+    /// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the statistics of the set, and the
+    /// weight and the bias of the channel.
     #[inline(always)]
     pub(crate) fn normalise<T: Real>(
         &self,
@@ -173,7 +174,7 @@ impl Sets {
                 let term = |gradient, value| gradient * ((value - mean - rest) * inverse);
                 (*sum, *moment) = match (gradient, input) {
                     ([gradient], [value]) => (gradient.widen(), term(gradient.widen(), value.widen())),
-                    _ => (sum_of(gradient, |gradient| gradient), sum_of_two(gradient, input, term)),
+                    _ => (simd::sum(gradient), sum_of_two(gradient, input, term)),
                 };
             }
             for (sums, by) in [(&*sums, by_bias), (&*moments, by_weight)] {

@@ -1,5 +1,5 @@
-//! [`Volume`]: a kernel that slides over one to three spatial axes, with stride, padding and dilation. Its patches become
-//! the columns of a matrix ([`pack`]), and go back ([`unpack_add`]), as those of [`im2col`](super::im2col).
+//! [`Volume`]: a kernel that slides over one to three spatial axes, with stride, padding and dilation. Its patches
+//! become the columns of a matrix ([`pack`]), and go back ([`unpack_add`]), as those of [`im2col`](super::im2col).
 //!
 //! Fewer than three axes are preceded by axes of extent 1. Innermost axes make the *lines* of an array.
 
@@ -106,15 +106,35 @@ impl Volume {
         Some(line * cols.extent..(line + 1) * cols.extent)
     }
 
-    /// Those of `columns` at which a tap is on a line, and the index in the line under the first of them; none if there is
-    /// no such position.
-    #[inline(always)]
-    pub(crate) fn on_line(&self, tap: [usize; 3], columns: Range<usize>) -> Option<(Range<usize>, usize)> {
-        let axis = &self.0[2];
-        let inside = axis.inside(tap[2], columns);
-        (!inside.is_empty())
-            .then(|| (inside.clone(), inside.start * axis.stride + tap[2] * axis.dilation - axis.padding))
+    /// The lines of positions: their first two coordinates.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = [usize; 2]> + use<> {
+        let [depth, rows, _] = self.0.map(|axis| axis.positions());
+        (0..depth).flat_map(move |z| (0..rows).map(move |y| [z, y]))
     }
+
+    /// The columns of a tap. This takes divisions.
+    #[inline(always)]
+    pub(crate) fn columns(&self, [_, _, tap]: [usize; 3]) -> Columns {
+        let axis = &self.0[2];
+        let inside = axis.inside(tap, 0..axis.positions());
+        let first = (inside.start * axis.stride + tap * axis.dilation).saturating_sub(axis.padding);
+        [inside.start, inside.end, first]
+    }
+}
+
+/// The positions `start..end` of a line at which a tap is not on padding, and the index under it at the first of them.
+pub(crate) type Columns = [usize; 3];
+
+/// Those of `covered` that are among the columns of a tap, and the index under it at the first of them; none if there
+/// is no such position.
+#[inline(always)]
+fn among(
+    [start, end, first]: Columns,
+    stride: usize,
+    covered: &Range<usize>,
+) -> Option<(Range<usize>, usize)> {
+    let inside = start.max(covered.start)..end.min(covered.end);
+    (!inside.is_empty()).then(|| (inside.clone(), first + (inside.start - start) * stride))
 }
 
 /// Writes the patches of a range of positions as columns of a matrix, widened.
@@ -131,11 +151,12 @@ pub(crate) fn pack<T: Real>(
     let mut rows = patches.chunks_exact_mut(positions.len());
     for channel in channels.chunks_exact(volume.len()) {
         for (tap, mut row) in volume.each_tap().zip(&mut rows) {
+            let of_tap = volume.columns(tap);
             for (line, columns) in volume.segments(positions.clone()) {
                 let (to, after) = row.split_at_mut(columns.len());
                 row = after;
                 let first = columns.start;
-                let found = volume.line(line, tap).zip(volume.on_line(tap, columns));
+                let found = volume.line(line, tap).zip(among(of_tap, stride, &columns));
                 let Some((line, (inside, source))) = found else {
                     to.fill(T::Compute::ZERO);
                     continue;
@@ -169,11 +190,13 @@ pub(crate) fn unpack_add<C: Real>(
     let mut rows = patches.chunks_exact(positions.len());
     for channel in channels.chunks_exact_mut(volume.len()) {
         for (tap, mut row) in volume.each_tap().zip(&mut rows) {
+            let of_tap = volume.columns(tap);
             for (line, columns) in volume.segments(positions.clone()) {
                 let (from, after) = row.split_at(columns.len());
                 row = after;
                 let first = columns.start;
-                let Some((line, (inside, source))) = volume.line(line, tap).zip(volume.on_line(tap, columns))
+                let Some((line, (inside, source))) =
+                    volume.line(line, tap).zip(among(of_tap, stride, &columns))
                 else {
                     continue;
                 };

@@ -6,8 +6,8 @@ use dahl_core::{Element, Real};
 
 use super::scratch::with_scratch;
 
-/// A window along one axis: the index of its first element, the number of its elements and their distance, and by how many
-/// a sum is divided for a mean.
+/// A window along one axis: the index of its first element, the number of its elements and their distance, and by how
+/// many a sum is divided for a mean.
 pub(crate) type Span = [usize; 4];
 
 /// The span of a single element.
@@ -20,8 +20,8 @@ pub(crate) struct Windows<'a> {
     spans: [&'a [Span]; 3],
 }
 
-/// Calls `f` with the windows over at most three axes of these extents and so many positions, where `span(axis, position)` is
-/// that of a window along an axis.
+/// Calls `f` with the windows over at most three axes of these extents and so many positions, where
+/// `span(axis, position)` is that of a window along an axis.
 #[inline(always)]
 pub(crate) fn with_windows<R>(
     extents: &[usize],

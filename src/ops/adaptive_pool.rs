@@ -35,7 +35,8 @@ fn with<const D: usize>(input: [usize; D], extents: [usize; D], f: impl FnOnce(W
 /// `p * spatial / extents`, rounded down, to `(p + 1) * spatial / extents`, rounded up, along each axis.
 ///
 /// # Shapes
-/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and `index: [batch, channels, ..extents]`.
+/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and
+/// `index: [batch, channels, ..extents]`.
 #[codelet(
     R, W, W,
     cpu_only,

@@ -1,6 +1,6 @@
-//! Normalisation of channels over a batch: [`batch_norm`] for training, [`batch_norm_inference`] with statistics that are
-//! given (Ioffe and Szegedy 2015, *Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
-//! Shift*, algorithms 1 and 2).
+//! Normalisation of channels over a batch: [`batch_norm`] for training, [`batch_norm_inference`] with statistics that
+//! are given (Ioffe and Szegedy 2015, *Batch Normalization: Accelerating Deep Network Training by Reducing Internal
+//! Covariate Shift*, algorithms 1 and 2).
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
@@ -22,8 +22,8 @@ fn by_channel<const N: usize>(channels: usize) -> [usize; N] {
     std::array::from_fn(|axis| if axis == 1 { channels } else { 1 })
 }
 
-/// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the mean and the variance of each channel over the
-/// batch, which are outputs too.
+/// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the mean and the variance of each channel
+/// over the batch, which are outputs too.
 ///
 /// The variance is the biased one, of two passes over the input. Sums have a fixed order, and an error that grows with
 /// the logarithm of the number of their terms. The squares of deviations must be finite in the compute type. Without

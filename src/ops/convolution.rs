@@ -1,8 +1,8 @@
 //! [`convolution`]: over one, two or three spatial axes, with stride, padding, dilation and groups; and its gradients.
 //!
 //! The three operations are the gradients of each other. The gradient by the input is also the transposed convolution
-//! (Dumoulin and Visin 2016, *A guide to convolution arithmetic for deep learning*, chapter 4). Images are convolved faster by
-//! [`conv2d`](super::conv2d()), where it applies. [`bias`](super::bias()) adds a bias along axis 1.
+//! (Dumoulin and Visin 2016, *A guide to convolution arithmetic for deep learning*, chapter 4). Images are convolved
+//! faster by [`conv2d`](super::conv2d()), where it applies. [`bias`](super::bias()) adds a bias along axis 1.
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
@@ -101,15 +101,16 @@ fn fits<const N: usize, const D: usize>(
         && slides(&input, &filters, geometry).all(|axis| axis.positions() > 0)
 }
 
-/// `out[n, f, p] = sum over i, t of filters[f, i, t] * input[n, g + i, p * stride + t * dilation - padding]`, where `p` and `t`
-/// have a coordinate for each spatial axis, and `g` is the first channel of the filter's group.
+/// `out[n, f, p] = sum over i, t of filters[f, i, t] * input[n, g + i, p * stride + t * dilation - padding]`, where `p`
+/// and `t` have a coordinate for each spatial axis, and `g` is the first channel of the filter's group.
 ///
-/// Products of the filters with packed patches, for some positions at a time; without patches if the groups have one input
-/// channel each.
+/// Products of the filters with packed patches, for some positions at a time; without patches if the groups have one
+/// input channel each.
 ///
 /// # Shapes
-/// `input: [batch, in_channels, ..spatial]` with one to three spatial axes, `filters: [out_channels, in_channels / groups,
-/// ..kernel]`, `out: [batch, out_channels, (spatial + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ..]`.
+/// `input: [batch, in_channels, ..spatial]` with one to three spatial axes,
+/// `filters: [out_channels, in_channels / groups, ..kernel]`,
+/// `out: [batch, out_channels, (spatial + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ..]`.
 #[codelet(
     R, R, W,
     cpu_only,
@@ -154,8 +155,8 @@ fn convolution_gradient<T: Real, const D: usize, const N: usize>(
 /// `gradient`.
 ///
 /// `extents` are the spatial ones of `out`, which a stride can leave open: those from
-/// `(extent - 1) stride + dilation (kernel - 1) + 1 - 2 padding` on, with less than `stride` more, have one shape of `gradient`.
-/// Elements that no position of the kernel reaches get 0.
+/// `(extent - 1) stride + dilation (kernel - 1) + 1 - 2 padding` on, with less than `stride` more, have one shape of
+/// `gradient`. Elements that no position of the kernel reaches get 0.
 ///
 /// # Shapes
 /// `gradient` as the output of [`convolution`], `out` as its input.
@@ -197,8 +198,8 @@ fn convolution_backward_input_gradient<T: Real, const D: usize, const N: usize>(
     Ok(())
 }
 
-/// Adds to `out` the gradient of [`convolution`] by its filters, from the gradient by its output. The gradients of the parts
-/// of a batch add up. `kernel` has the extents of the kernel.
+/// Adds to `out` the gradient of [`convolution`] by its filters, from the gradient by its output. The gradients of the
+/// parts of a batch add up. `kernel` has the extents of the kernel.
 ///
 /// # Shapes
 /// `input` and `gradient` as the input and the output of [`convolution`], `out` as its filters.

@@ -28,15 +28,15 @@ fn start(input: usize, size: usize, count: usize, uniform: f64, position: usize)
     ((position as f64 + uniform) * alpha) as usize - (uniform * alpha) as usize
 }
 
-/// [`max_pool`](super::max_pool) to the spatial `extents` by windows of `size` whose distances are random, of two successive
-/// numbers, with other distances in each channel of each sample, as PyTorch's.
+/// [`max_pool`](super::max_pool) to the spatial `extents` by windows of `size` whose distances are random, of two
+/// successive numbers, with other distances in each channel of each sample, as PyTorch's.
 ///
-/// The windows of a channel depend on `numbers` and on the place of the channel in the batch alone: axis `a` of channel `c` of
-/// sample `n` uses the number `(n * channels + c) * axes + a`.
+/// The windows of a channel depend on `numbers` and on the place of the channel in the batch alone: axis `a` of channel
+/// `c` of sample `n` uses the number `(n * channels + c) * axes + a`.
 ///
 /// # Shapes
-/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and `index: [batch, channels, ..extents]`, where
-/// `size + extents - 1` is at most `spatial`.
+/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and
+/// `index: [batch, channels, ..extents]`, where `size + extents - 1` is at most `spatial`.
 #[codelet(
     R, W, W,
     cpu_only,

@@ -1,5 +1,5 @@
-//! How a kernel or a window moves over an image: [`Conv2dGeometry`], [`Pool2dGeometry`] and [`Conv2dPoolGeometry`], whose
-//! extents are `[rows, cols]`; and over any number of axes: [`ConvolutionGeometry`], [`PoolGeometry`].
+//! How a kernel or a window moves over an image: [`Conv2dGeometry`], [`Pool2dGeometry`] and [`Conv2dPoolGeometry`],
+//! whose extents are `[rows, cols]`; and over any number of axes: [`ConvolutionGeometry`], [`PoolGeometry`].
 
 use dahl::prelude::*;
 
@@ -234,7 +234,8 @@ impl<const D: usize> PoolGeometry<D> {
         self
     }
 
-    /// Rounds the number of positions up: windows may end beyond the padding, as long as they begin on the input or before it.
+    /// Rounds the number of positions up: windows may end beyond the padding, as long as they begin on the input or
+    /// before it.
     pub const fn ceil(mut self) -> Self {
         self.ceil = true;
         self

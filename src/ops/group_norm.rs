@@ -1,6 +1,7 @@
 //! Normalisation of groups of channels of each sample: [`group_norm`] (Wu and He 2018, *Group Normalization*).
 //!
-//! With as many groups as channels it is instance normalisation, with one group layer normalisation over all but the batch.
+//! With as many groups as channels it is instance normalisation, with one group layer normalisation over all but the
+//! batch.
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
@@ -20,8 +21,8 @@ fn sets(shape: &[usize], groups: usize) -> Sets {
     Sets::of(shape, Over::Channels(shape[1] / groups))
 }
 
-/// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the mean and the variance of each of `groups` groups
-/// of adjacent channels of each sample, and a weight and a bias for each channel.
+/// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the mean and the variance of each of
+/// `groups` groups of adjacent channels of each sample, and a weight and a bias for each channel.
 ///
 /// The variance is the biased one, with the accuracy of that of [`batch_norm`](super::batch_norm()).
 ///

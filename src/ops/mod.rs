@@ -5,9 +5,11 @@
 //! All take arrays, submit a task and return. A wrong shape is an error of the call.
 //!
 //! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, signals
-//! and volumes have one and three spatial axes in place of rows and columns, and matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
-//! round once. An operation on a batch is one task. Several tasks on parts of a batch give the same result, and the
-//! operations that sum over a batch add to their output (mode `REDUX`), so the results of the parts add up.
+//! and volumes have one and three spatial axes in place of rows and columns, and matrices of samples
+//! `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and round once. An
+//! operation on a batch is one task. Several tasks on parts of a batch give the same result, and the operations that
+//! sum over a batch add to their output (mode `REDUX`), so the results of the parts add up. Only
+//! [`batch_norm`](batch_norm()) needs the whole batch, whose statistics it uses.
 //!
 //! The types of the codelets are in [`codelets`]; the traits and the argument structs of the functions are here.
 //!

@@ -1,5 +1,5 @@
-//! The gradients of the backward passes of [`batch_norm`](super::batch_norm()) and [`group_norm`](super::group_norm()), by
-//! operations of their own gradients.
+//! The gradients of the backward passes of [`batch_norm`](super::batch_norm()) and [`group_norm`](super::group_norm()),
+//! by operations of their own gradients.
 
 use dahl::prelude::*;
 use dahl::{Result, RuleScope};
@@ -54,8 +54,8 @@ impl Normalised {
         scale_init(scope, &sum(scope, values, self.axes)?, T::from_f64(1.0 / count))
     }
 
-    /// What `values` have neither of a constant nor of the normalised input: `values - mean of values - normalised * mean of
-    /// values * normalised`.
+    /// What `values` have neither of a constant nor of the normalised input:
+    /// `values - mean of values - normalised * mean of values * normalised`.
     fn project<'r, T: Real>(
         &self,
         scope: &'r RuleScope<'_>,
@@ -69,9 +69,10 @@ impl Normalised {
 
     /// The gradients of a backward pass.
     ///
-    /// With `x` the normalised input, `r = 1 / sqrt(variance + epsilon)` and `p` the projection, which is its own adjoint,
-    /// the pass is `by_input = r p(weight * gradient)`, `by_weight = sum of gradient * x`, `by_bias = sum of gradient`.
-    /// `x` and `r` depend on the input: the gradient by `x` passes `r p`, and that of `r` by the input is `-r^2 x / count`.
+    /// With `x` the normalised input, `r = 1 / sqrt(variance + epsilon)` and `p` the projection, which is its own
+    /// adjoint, the pass is `by_input = r p(weight * gradient)`, `by_weight = sum of gradient * x`,
+    /// `by_bias = sum of gradient`. `x` and `r` depend on the input: the gradient by `x` passes `r p`, and that of `r`
+    /// by the input is `-r^2 x / count`.
     pub(super) fn gradients<'r, T: Real, const N: usize>(
         &self,
         scope: &'r RuleScope<'_>,

@@ -36,7 +36,7 @@ pub fn pad<T: Element, const A: usize>(
     after: [usize; A],
     value: T,
 ) {
-    debug_assert_eq!(before.len(), after.len());
+    debug_assert!((0..A).all(|axis| out.shape()[axis] == before[axis] + input.shape()[axis] + after[axis]));
     out.fill(value);
     out.slice_each_axis_mut(|axis| {
         let (axis, start) = (axis.axis.index(), before[axis.axis.index()]);

@@ -82,12 +82,13 @@ impl<const D: usize> PoolGeometry<D> {
     }
 }
 
-/// `out[n, c, p] = ` the maximum under the window at position `p`; NaN if one is NaN. `index` is its place in `input[n, c]`, as
-/// one number in row-major order: of the first of equal elements, or of the first NaN.
+/// `out[n, c, p] = ` the maximum under the window at position `p`; NaN if one is NaN. `index` is its place in
+/// `input[n, c]`, as one number in row-major order: of the first of equal elements, or of the first NaN.
 ///
 /// # Shapes
-/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and `index: [batch, channels, (spatial + 2 padding
-/// - dilation (size - 1) - 1) / stride + 1, ..]`. Every window must cover an element.
+/// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out` and
+/// `index: [batch, channels, (spatial + 2 padding - dilation (size - 1) - 1) / stride + 1, ..]`. Every window must
+/// cover an element.
 #[codelet(
     R, W, W,
     cpu_only,
@@ -121,8 +122,8 @@ fn max_pool_gradient<T: Real, const D: usize, const N: usize>(
 }
 
 /// The gradient of [`max_pool`] and of [`adaptive_max_pool`](super::adaptive_max_pool) by their input, of the spatial
-/// `extents`: each element of `gradient` is added to the place in `index`. Places that are not below the number of elements
-/// fail the task.
+/// `extents`: each element of `gradient` is added to the place in `index`. Places that are not below the number of
+/// elements fail the task.
 ///
 /// # Shapes
 /// `gradient` and `index` as the outputs of [`max_pool`], `out` as its input.
@@ -200,8 +201,8 @@ pub fn avg_pool<T: Real, const D: usize>(
     });
 }
 
-/// The gradient of [`avg_pool`] by its input: each element of `gradient`, divided as the sum is, is added to every element
-/// under its window.
+/// The gradient of [`avg_pool`] by its input: each element of `gradient`, divided as the sum is, is added to every
+/// element under its window.
 ///
 /// # Shapes
 /// `gradient` as the output of [`avg_pool`], `out` as its input.

@@ -20,8 +20,8 @@ fn can_sample<const D: usize>(shape: &[usize], points: [usize; D]) -> bool {
     shape.len() == D + 2 && (1..=3).contains(&D) && shape[2..].iter().zip(points).all(fits)
 }
 
-/// `out[n, c, p] = input[n, c, p * spatial / extents]`, rounded down along each axis: the spatial `extents` by elements that are
-/// repeated, or left out.
+/// `out[n, c, p] = input[n, c, p * spatial / extents]`, rounded down along each axis: the spatial `extents` by elements
+/// that are repeated, or left out.
 ///
 /// # Shapes
 /// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out: [batch, channels, ..extents]`.
@@ -112,8 +112,9 @@ fn lines<const D: usize>(
 /// The spatial `extents` by linear interpolation: bilinear for images, trilinear for volumes.
 ///
 /// Along each axis, the element at `p` lies at `(p + 1/2) spatial / extents - 1/2` of the input, at least at 0; if
-/// `align_corners` holds, at `p (spatial - 1) / (extents - 1)`, so that the first and the last elements keep their values.
-/// Beyond the last element there is its value. Elements that have no weight have no effect, even if they are not finite.
+/// `align_corners` holds, at `p (spatial - 1) / (extents - 1)`, so that the first and the last elements keep their
+/// values. Beyond the last element there is its value. Elements that have no weight have no effect, even if they are
+/// not finite.
 ///
 /// # Shapes
 /// As for [`upsample_nearest`].

@@ -1,5 +1,5 @@
-//! Convolution over any number of axes and its gradients, one product after the other. Padding is zeros, which are multiplied
-//! like other numbers.
+//! Convolution over any number of axes and its gradients, one product after the other. Padding is zeros, which are
+//! multiplied like other numbers.
 
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn, indices};
 
@@ -53,8 +53,8 @@ pub(crate) fn convolution_backward_filters<const D: usize>(
     out.zip_mut_with(&sums, |out, sum| *out = sum.total());
 }
 
-/// Calls `f` for each product with the indices of the element of the input, unless it is padding, of the filter and of the
-/// output.
+/// Calls `f` for each product with the indices of the element of the input, unless it is padding, of the filter and of
+/// the output.
 fn for_each_product<const D: usize>(
     [input, filters, out]: [&[usize]; 3],
     geometry: ConvolutionGeometry<D>,

@@ -18,8 +18,8 @@ pub(crate) fn pad<const A: usize>(
     }
 }
 
-/// The place of the element that is at an index of the result: the same one step of a walk over the input further on, which
-/// turns back, stays or begins again at its ends.
+/// The place of the element that is at an index of the result: the same one step of a walk over the input further on,
+/// which turns back, stays or begins again at its ends.
 fn source<const A: usize>(shape: &[usize], mut at: IxDyn, before: [usize; A], mode: PadMode) -> IxDyn {
     for axis in 0..A {
         let (last, mut place) = (shape[axis] as i64 - 1, at[axis] as i64 - before[axis] as i64);

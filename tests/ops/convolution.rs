@@ -55,9 +55,9 @@ fn compare<T: Real, const N: usize, const D: usize>(
     assert_all_close(&by_filters, &dw, &dw_size, g.len() / filters_shape[0] + 2);
 }
 
-/// Signals, images and volumes; groups of several channels and of one, with one filter and with several; strides that leave
-/// a remainder; padding wider than the kernel; kernels as large as the input; more positions than are packed at a time,
-/// in lines that are longer than that and in shorter ones; more samples than are added at a time.
+/// Signals, images and volumes; groups of several channels and of one, with one filter and with several; strides that
+/// leave a remainder; padding wider than the kernel; kernels as large as the input; more positions than are packed at a
+/// time, in lines that are longer than that and in shorter ones; more samples than are added at a time.
 fn each_rank<T: Real>() {
     type Geometry<const D: usize> = ConvolutionGeometry<D>;
     compare::<T, 3, 1>([2, 3, 11], [4, 3, 3], Geometry::default());
