@@ -11,10 +11,12 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 16] = [
+const LAUNCHED: [&str; 18] = [
     "activation",
+    "adam",
     "arithmetic",
     "bias",
+    "clip",
     "conv2d",
     "conv2d_relu",
     "copy",

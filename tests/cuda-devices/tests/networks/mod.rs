@@ -3,4 +3,5 @@
 
 mod bed;
 mod data_loader;
+mod optimizers;
 mod training;
