@@ -47,6 +47,7 @@ fn weighted(values: &[f64], targets: Option<Vec<f64>>) -> f64 {
     sum_of(products.map(|(value, target)| value * target))
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -63,6 +64,7 @@ pub(crate) fn cross_entropy_weighted(
     out[[]] += scale(labels, weights, ignored, reduction, factor) * sum_of(losses);
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_terms(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -109,6 +111,7 @@ pub(crate) fn cross_entropy_each_terms(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_backward(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -146,6 +149,7 @@ pub(crate) fn cross_entropy_weighted_backward(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_backward_terms(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -168,6 +172,7 @@ pub(crate) fn cross_entropy_weighted_backward_terms(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn label_weight(
     labels: ArrayView1<'_, f64>,
     weights: ArrayView1<'_, f64>,
