@@ -4,7 +4,7 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut
 
 use super::softmax::{logarithm_terms, logarithms, probabilities, probability_terms};
 use super::sum::sum_of;
-use crate::ops::Reduction;
+use crate::ops::LossReduction;
 
 /// The weights of the classes in the loss of a sample, each times its target probability; none if it does not count.
 fn targets(
@@ -30,13 +30,13 @@ fn scale(
     labels: ArrayView1<'_, f64>,
     weights: ArrayView1<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) -> f64 {
     let counted = labels.iter().filter(|label| **label != ignored as f64);
     match reduction {
-        Reduction::Sum => factor,
-        Reduction::Mean => factor / sum_of(counted.map(|&label| weight(weights, label as usize))),
+        LossReduction::Sum => factor,
+        LossReduction::Mean => factor / sum_of(counted.map(|&label| weight(weights, label as usize))),
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn cross_entropy_weighted(
     mut out: ArrayViewMut0<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses = logits.rows().into_iter().zip(labels).map(|(row, &label)| {
@@ -72,7 +72,7 @@ pub(crate) fn cross_entropy_weighted_terms(
     mut out: ArrayViewMut0<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let terms = logits.rows().into_iter().zip(labels).map(|(row, &label)| {
@@ -119,7 +119,7 @@ pub(crate) fn cross_entropy_weighted_backward(
     mut out: ArrayViewMut2<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);
@@ -157,7 +157,7 @@ pub(crate) fn cross_entropy_weighted_backward_terms(
     mut out: ArrayViewMut2<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor).abs();
@@ -180,7 +180,7 @@ pub(crate) fn label_weight(
     classes: usize,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);
@@ -202,7 +202,7 @@ pub(crate) fn nll(
     weights: ArrayView1<'_, f64>,
     mut out: ArrayViewMut0<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses = input.rows().into_iter().zip(labels).map(|(row, &label)| loss(row, label, weights, ignored));
@@ -215,7 +215,7 @@ pub(crate) fn nll_terms(
     weights: ArrayView1<'_, f64>,
     mut out: ArrayViewMut0<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses =
@@ -241,7 +241,7 @@ pub(crate) fn nll_backward(
     mut out: ArrayViewMut2<'_, f64>,
     _classes: usize,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);
