@@ -6,8 +6,8 @@ use dahl::prelude::*;
 
 use crate::reference::binary_cross_entropy as reference;
 
-/// The binary cross-entropy of probabilities, `out = -(y * ln(x) + (1 - y) * ln(1 - x))`. The logarithms are at least -100, so
-/// that a certain and wrong prediction has a finite loss, as in PyTorch.
+/// The binary cross-entropy of probabilities, `out = -(y * ln(x) + (1 - y) * ln(1 - x))`. The logarithms are at least
+/// -100, so that a certain and wrong prediction has a finite loss, as in PyTorch.
 ///
 /// Of logits, [`binary_cross_entropy_with_logits`] is more accurate than this after a sigmoid.
 ///
@@ -32,13 +32,15 @@ fn binary_cross_entropy_gradient<T: Real, const N: usize>(
     Ok(())
 }
 
-/// The gradient of [`binary_cross_entropy`] by `x`: `out = gradient * (x - y) / max(x * (1 - x), 1e-12)`; the bound is PyTorch's.
+/// The gradient of [`binary_cross_entropy`] by `x`: `out = gradient * (x - y) / max(x * (1 - x), 1e-12)`; the bound is
+/// PyTorch's.
 #[codelet(R, R, R, W, in_place = gradient, reference = reference::binary_cross_entropy_backward, error = ulp(5))]
 pub fn binary_cross_entropy_backward<T: Real>(x: T, y: T, gradient: T) -> T {
     gradient * ((x - y) / ((T::ONE - x) * x).max(T::from_f64(1e-12)))
 }
 
-/// The gradient of [`binary_cross_entropy`] by `y`: `out = gradient * (ln(1 - x) - ln(x))`, with logarithms of at least -100.
+/// The gradient of [`binary_cross_entropy`] by `y`: `out = gradient * (ln(1 - x) - ln(x))`, with logarithms of at least
+/// -100.
 #[codelet(
     R, R, W, in_place = gradient,
     reference = reference::binary_cross_entropy_backward_target,
@@ -49,8 +51,8 @@ pub fn binary_cross_entropy_backward_target<T: Real>(x: T, gradient: T) -> T {
     gradient * ((-x).ln_1p().max(least) - x.ln().max(least))
 }
 
-/// The binary cross-entropy of logits, `out = max(x, 0) - x * y + ln(1 + exp(-|x|))`: that of the probability `sigmoid(x)`,
-/// without overflow, and with all digits where the prediction is nearly certain.
+/// The binary cross-entropy of logits, `out = max(x, 0) - x * y + ln(1 + exp(-|x|))`: that of the probability
+/// `sigmoid(x)`, without overflow, and with all digits where the prediction is nearly certain.
 ///
 /// # Shapes
 /// `x`, the logits, `y`, the target, and `out` of one shape.

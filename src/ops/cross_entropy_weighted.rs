@@ -12,18 +12,20 @@ use dahl::simd;
 
 use super::cross_entropy::{samples_at_a_time, subtract_target, widen};
 use super::label::Label;
-use super::label_weight::{Reduction, WeightedLabels, is_smoothing, weigh};
+use super::label_weight::{LossReduction, WeightedLabels, is_smoothing, weigh};
 use super::softmax::{log_softmax_lanes, softmax_lanes};
 use crate::cpu::row_major::write;
 use crate::cpu::scratch::with_scratch;
 
-/// Adds to `out` the sum of the losses of all samples times `factor`, or their mean times `factor`: the sum, divided by the sum
-/// of the weights of the labels that count.
+/// Adds to `out` the sum of the losses of all samples times `factor`, or their mean times `factor`: the sum, divided by
+/// the sum of the weights of the labels that count.
 ///
-/// A label that is neither `ignored` nor below the number of classes fails the task. There is no gradient by the weights.
+/// A label that is neither `ignored` nor below the number of classes fails the task. There is no gradient by the
+/// weights.
 ///
 /// # Shapes
-/// `logits: [batch, classes]`, `labels: [batch]`, `weights: [classes]`, or `[1]` for a weight of all classes, `out: []`.
+/// `logits: [batch, classes]`, `labels: [batch]`, `weights: [classes]`, or `[1]` for a weight of all classes,
+/// `out: []`.
 #[codelet(
     R, R, R, REDUX,
     shape(out = []),
@@ -46,7 +48,7 @@ pub fn cross_entropy_weighted<T: Real, L: Label + Element>(
     mut out: ArrayViewMut0<T::Compute>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let labels = WeightedLabels { labels, weights, classes: logits.ncols(), ignored };
@@ -72,7 +74,8 @@ fn cross_entropy_weighted_gradient<T: Real, L: Label + Element>(
 
 /// The loss of each sample.
 ///
-/// A label that is neither `ignored` nor below the number of classes fails the task. There is no gradient by the weights.
+/// A label that is neither `ignored` nor below the number of classes fails the task. There is no gradient by the
+/// weights.
 ///
 /// # Shapes
 /// `logits: [batch, classes]`, `labels` and `out: [batch]`, `weights: [classes]`, or `[1]` for a weight of all classes.
@@ -128,7 +131,7 @@ fn cross_entropy_each_gradient<T: Real, L: Label + Element>(
         weights,
         smoothing,
         ignored,
-        Reduction::Sum,
+        LossReduction::Sum,
         1.0,
     )?;
     *by_logits = super::mul_init(scope, &of_one, &*gradient.reshaped([labels.len(), 1])?)?;
@@ -171,8 +174,8 @@ fn losses_of<T: Real, L: Label + Element>(
 }
 
 /// The gradient of [`cross_entropy_weighted`] by its logits: for each sample,
-/// `out[j] = scale * (sum of (weights * target) * softmax(logits)[j] - weights[j] * target[j])`, and 0 where the label is
-/// `ignored`.
+/// `out[j] = scale * (sum of (weights * target) * softmax(logits)[j] - weights[j] * target[j])`, and 0 where the label
+/// is `ignored`.
 ///
 /// # Shapes
 /// `logits` and `out: [batch, classes]`, `labels: [batch]`, `weights: [classes]`, or `[1]` for a weight of all classes.
@@ -198,7 +201,7 @@ pub fn cross_entropy_weighted_backward<T: Real, L: Label + Element>(
     out: ArrayViewMut2<T>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let (samples, classes) = logits.dim();

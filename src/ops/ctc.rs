@@ -1,9 +1,10 @@
-//! Connectionist temporal classification: the loss of a sequence of labels that is shorter than the input, and not aligned with it
-//! (Graves, Fernández, Gomez and Schmidhuber 2006, *Connectionist Temporal Classification*).
+//! Connectionist temporal classification: the loss of a sequence of labels that is shorter than the input, and not
+//! aligned with it (Graves, Fernández, Gomez and Schmidhuber 2006, *Connectionist Temporal Classification*).
 //!
-//! A path has one class for each step of the input: it spells the labels that are left when repetitions are joined and blanks are
-//! dropped. The loss is minus the logarithm of the sum of the probabilities of all paths that spell the target. It is computed
-//! with logarithms throughout, by the recursions of section 4.1, so that long sequences do not underflow.
+//! A path has one class for each step of the input: it spells the labels that are left when repetitions are joined and
+//! blanks are dropped. The loss is minus the logarithm of the sum of the probabilities of all paths that spell the
+//! target. It is computed with logarithms throughout, by the recursions of section 4.1, so that long sequences do not
+//! underflow.
 
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut3};
 use dahl::prelude::*;
@@ -16,7 +17,8 @@ use crate::cpu::scratch::with_scratch;
 pub struct CtcOptions {
     /// The class that spells nothing.
     pub blank: u32,
-    /// Whether an input that is too short for its target has the loss 0 and no gradient; otherwise its loss is infinite.
+    /// Whether an input that is too short for its target has the loss 0 and no gradient; otherwise its loss is
+    /// infinite.
     pub zero_infinity: bool,
     /// Whether each loss is divided by the length of its target, if that is not 0.
     pub per_target: bool,
@@ -33,14 +35,15 @@ fn agree(
     targets[0] == batch && lengths == [batch; 2] && (options.blank as usize) < classes
 }
 
-/// The loss of each sequence: minus the logarithm of the probability of its target, divided by the target's length if the options say
-/// so.
+/// The loss of each sequence: minus the logarithm of the probability of its target, divided by the target's length if
+/// the options say so.
 ///
 /// A length beyond its array, and a target that is no class, fail the task.
 ///
 /// # Shapes
-/// `log_probabilities: [steps, batch, classes]`, logarithms of probabilities, as from [`log_softmax`](super::log_softmax());
-/// `targets: [batch, longest]`, padded at the end; `input_lengths`, the steps that count, `target_lengths` and `out: [batch]`.
+/// `log_probabilities: [steps, batch, classes]`, logarithms of probabilities, as from
+/// [`log_softmax`](super::log_softmax()); `targets: [batch, longest]`, padded at the end; `input_lengths`, the steps
+/// that count, `target_lengths` and `out: [batch]`.
 #[codelet(
     R, R, R, R, W,
     shape(out = input_lengths),
@@ -87,11 +90,12 @@ fn ctc_gradient<T: Real>(rule: CtcGradient<'_, T>) -> dahl::Result<()> {
     )
 }
 
-/// The gradient of [`ctc`] by its input, `out[step, i, class] = -gradient[i] * p` (divided by the target's length if the options say so), where `p` is the probability that a path that
-/// spells the target has this class at this step; 0 beyond the length of the input.
+/// The gradient of [`ctc`] by its input, `out[step, i, class] = -gradient[i] * p` (divided by the target's length if
+/// the options say so), where `p` is the probability that a path that spells the target has this class at this step; 0
+/// beyond the length of the input.
 ///
-/// This is the derivative by `log_probabilities` as they are. PyTorch's adds `exp(log_probabilities)`, which is right below a
-/// `log_softmax` only; the gradients by its logits are the same.
+/// This is the derivative by `log_probabilities` as they are. PyTorch's adds `exp(log_probabilities)`, which is right
+/// below a `log_softmax` only; the gradients by its logits are the same.
 ///
 /// # Shapes
 /// As for [`ctc`], and `gradient: [batch]`, `out` as `log_probabilities`.
@@ -152,7 +156,8 @@ struct Batch<'a, T: Real> {
     options: CtcOptions,
 }
 
-/// One sequence of a batch. A path goes through the states: a blank, the first label, a blank, the second label, .., a blank.
+/// One sequence of a batch. A path goes through the states: a blank, the first label, a blank, the second label, .., a
+/// blank.
 struct Sequence<'a, T: Real> {
     /// `[steps, classes]`.
     log_probabilities: ArrayView2<'a, T>,
@@ -199,7 +204,7 @@ impl<T: Real> Sequence<'_, T> {
     /// The class that a state emits.
     #[inline(always)]
     fn class(&self, state: usize) -> usize {
-        if state % 2 == 0 { self.blank } else { self.target[state / 2] as usize }
+        if state.is_multiple_of(2) { self.blank } else { self.target[state / 2] as usize }
     }
 
     /// Whether a path may go from the state two before to this one: over a blank, from a label to another.
@@ -213,15 +218,15 @@ impl<T: Real> Sequence<'_, T> {
         self.log_probabilities[[step, self.class(state)]].widen()
     }
 
-    /// Writes to `forward: [steps, states]` the logarithm of the probability of the beginnings of paths that are in each state after
-    /// each step, and returns the loss.
+    /// Writes to `forward: [steps, states]` the logarithm of the probability of the beginnings of paths that are in
+    /// each state after each step, and returns the loss.
     fn loss(&self, forward: &mut [T::Compute]) -> T::Compute {
         let (states, none) = (self.states(), T::Compute::NEG_INFINITY);
         if self.steps == 0 {
             return if self.target.is_empty() { T::Compute::ZERO } else { T::Compute::INFINITY };
         }
-        for state in 0..states {
-            forward[state] = if state < 2 { self.emits(0, state) } else { none };
+        for (state, forward) in forward[..states].iter_mut().enumerate() {
+            *forward = if state < 2 { self.emits(0, state) } else { none };
         }
         for step in 1..self.steps {
             let (before, now) = forward[(step - 1) * states..].split_at_mut(states);
@@ -236,8 +241,8 @@ impl<T: Real> Sequence<'_, T> {
         -logarithm_of_sum([last[states - 1], label, none])
     }
 
-    /// Replaces in `backward: [states]` the logarithm of the probability of the ends of paths after `step + 1`, by that of those
-    /// after `step`.
+    /// Replaces in `backward: [states]` the logarithm of the probability of the ends of paths after `step + 1`, by that
+    /// of those after `step`.
     fn step_back(&self, step: usize, backward: &mut [T::Compute]) {
         let (states, none) = (self.states(), T::Compute::NEG_INFINITY);
         if step + 1 == self.steps {

@@ -8,7 +8,8 @@ use dahl::simd;
 use crate::cpu::scratch::with_scratch;
 use crate::reference::embedding_loss as reference;
 
-/// `out = x` where the target `y` is 1, `max(0, margin - x)` where it is -1, and the sum of both elsewhere, as in PyTorch.
+/// `out = x` where the target `y` is 1, `max(0, margin - x)` where it is -1, and the sum of both elsewhere, as in
+/// PyTorch.
 ///
 /// Nothing flows to `y`.
 ///
@@ -78,8 +79,8 @@ fn cosine_embedding_gradient<T: Real>(rule: CosineEmbeddingGradient<'_, T>) -> d
 }
 
 /// The gradient of [`cosine_embedding`] by `left`; by `right` with both exchanged:
-/// `out = slope * (right - dot / (sum of left^2 + 1e-12) * left) / sqrt((sum of left^2 + 1e-12) * (sum of right^2 + 1e-12))`, where
-/// `slope` is the gradient with the sign of the cosine in the loss.
+/// `out = slope * (right - dot / (sum of left^2 + 1e-12) * left) / sqrt((sum of left^2 + 1e-12) * (sum of right^2 + 1e-12))`,
+/// where `slope` is the gradient with the sign of the cosine in the loss.
 ///
 /// # Shapes
 /// `left`, `right` and `out: [batch, features]`, `target` and `gradient: [batch]`.

@@ -4,8 +4,8 @@ use dahl::prelude::*;
 
 use crate::reference::huber as reference;
 
-/// The Huber loss of `d = x - y`: `out = d^2 / 2` where `|d| < delta`, else `delta * (|d| - delta / 2)` (Huber 1964, *Robust
-/// Estimation of a Location Parameter*).
+/// The Huber loss of `d = x - y`: `out = d^2 / 2` where `|d| < delta`, else `delta * (|d| - delta / 2)` (Huber 1964,
+/// *Robust Estimation of a Location Parameter*).
 ///
 /// # Shapes
 /// `x`, the prediction, `y`, the target, and `out` of one shape.
@@ -19,8 +19,8 @@ pub fn huber<T: Real>(x: T, y: T, delta: f64) -> T {
     if size < bound { half * (difference * difference) } else { bound * (size - half * bound) }
 }
 
-/// The smooth L1 loss of `d = x - y`: `out = d^2 / (2 beta)` where `|d| < beta`, else `|d| - beta / 2` (Girshick 2015, *Fast
-/// R-CNN*, section 2.3). It is [`huber`] over `beta`, and the absolute error if `beta` is 0.
+/// The smooth L1 loss of `d = x - y`: `out = d^2 / (2 beta)` where `|d| < beta`, else `|d| - beta / 2` (Girshick 2015,
+/// *Fast R-CNN*, section 2.3). It is [`huber`] over `beta`, and the absolute error if `beta` is 0.
 ///
 /// # Shapes
 /// `x`, the prediction, `y`, the target, and `out` of one shape.

@@ -9,7 +9,7 @@ use super::label::{Label, class_of};
 /// How the losses of samples become one number. Both are multiplied by a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Argument)]
 #[repr(u8)]
-pub enum Reduction {
+pub enum LossReduction {
     /// Their sum.
     Sum,
     /// Their sum, divided by the sum of the weights of their classes; NaN if that is 0.
@@ -63,9 +63,9 @@ impl<T: Real, L: Label> WeightedLabels<'_, T, L> {
     }
 
     /// What the losses of the samples are multiplied by. `sums` is as long as the labels, with unspecified contents.
-    pub(super) fn scale(&self, reduction: Reduction, factor: f64, sums: &mut [T::Compute]) -> T::Compute {
+    pub(super) fn scale(&self, reduction: LossReduction, factor: f64, sums: &mut [T::Compute]) -> T::Compute {
         let factor = T::Compute::from_f64(factor);
-        if reduction == Reduction::Sum {
+        if reduction == LossReduction::Sum {
             return factor;
         }
         for (sample, weight) in sums.iter_mut().enumerate() {
@@ -75,9 +75,9 @@ impl<T: Real, L: Label> WeightedLabels<'_, T, L> {
     }
 }
 
-/// The weight of the probabilities of each sample in the gradient of a cross-entropy: `factor` times the sum of `weights`,
-/// each times the target probability of its class, and divided by the sum of the weights of the labels if the reduction is a
-/// mean; 0 if the label is ignored.
+/// The weight of the probabilities of each sample in the gradient of a cross-entropy: `factor` times the sum of
+/// `weights`, each times the target probability of its class, and divided by the sum of the weights of the labels if
+/// the reduction is a mean; 0 if the label is ignored.
 ///
 /// # Shapes
 /// `labels` and `out: [batch]`, `weights: [classes]` or `[1]`.
@@ -98,7 +98,7 @@ pub fn label_weight<T: Real, L: Label + Element>(
     classes: usize,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let labels = WeightedLabels { labels, weights, classes, ignored };

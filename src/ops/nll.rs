@@ -1,24 +1,25 @@
 //! The negative log-likelihood: minus the logarithm of the probability of each label.
 //!
-//! As [`cross_entropy_weighted`](super::cross_entropy_weighted()), whose input are logits, it has weights of the classes and an
-//! ignored label.
+//! As [`cross_entropy_weighted`](super::cross_entropy_weighted()), whose input are logits, it has weights of the
+//! classes and an ignored label.
 
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2};
 use dahl::prelude::*;
 use dahl::simd;
 
 use super::label::Label;
-use super::label_weight::{Reduction, WeightedLabels, weigh};
+use super::label_weight::{LossReduction, WeightedLabels, weigh};
 use crate::cpu::scratch::with_scratch;
 
-/// Adds to `out` the sum of `-weights[labels[i]] * input[i, labels[i]]` over all samples times `factor`, or their mean times
-/// `factor`: the sum, divided by the sum of the weights of the labels that count. A label that is `ignored` does not count.
+/// Adds to `out` the sum of `-weights[labels[i]] * input[i, labels[i]]` over all samples times `factor`, or their mean
+/// times `factor`: the sum, divided by the sum of the weights of the labels that count. A label that is `ignored` does
+/// not count.
 ///
 /// Any other label that is not below the number of classes fails the task. There is no gradient by the weights.
 ///
 /// # Shapes
-/// `input: [batch, classes]`, logarithms of probabilities, `labels: [batch]`, `weights: [classes]`, or `[1]` for a weight of all
-/// classes, `out: []`.
+/// `input: [batch, classes]`, logarithms of probabilities, `labels: [batch]`, `weights: [classes]`, or `[1]` for a
+/// weight of all classes, `out: []`.
 #[codelet(
     R, R, R, REDUX,
     shape(out = []),
@@ -36,7 +37,7 @@ pub fn nll<T: Real, L: Label + Element>(
     weights: ArrayView1<T>,
     mut out: ArrayViewMut0<T::Compute>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let labels = WeightedLabels { labels, weights, classes: input.ncols(), ignored };
@@ -63,8 +64,8 @@ fn nll_gradient<T: Real, L: Label + Element>(rule: NllGradient<'_, T, L>) -> dah
 /// Any other label that is not below the number of classes fails the task. There is no gradient by the weights.
 ///
 /// # Shapes
-/// `input: [batch, classes]`, logarithms of probabilities, `labels` and `out: [batch]`, `weights: [classes]`, or `[1]` for a
-/// weight of all classes.
+/// `input: [batch, classes]`, logarithms of probabilities, `labels` and `out: [batch]`, `weights: [classes]`, or `[1]`
+/// for a weight of all classes.
 #[codelet(
     R, R, R, W,
     shape(out = labels),
@@ -93,7 +94,7 @@ fn nll_each_gradient<T: Real, L: Label + Element>(rule: NllEachGradient<'_, T, L
     let NllEachGradient { labels, weights, gradient, by_input, ignored, scope, .. } = rule;
     let Some(by_input) = by_input else { return Ok(()) };
     let [_, classes] = by_input.shape();
-    let of_one = nll_backward_init(scope, labels, weights, classes, ignored, Reduction::Sum, 1.0)?;
+    let of_one = nll_backward_init(scope, labels, weights, classes, ignored, LossReduction::Sum, 1.0)?;
     *by_input = super::mul_init(scope, &of_one, &*gradient.reshaped([labels.len(), 1])?)?;
     Ok(())
 }
@@ -110,8 +111,8 @@ fn loss_of<T: Real, L: Label + Element>(
     }
 }
 
-/// The gradient of [`nll`] by its input: minus the weight of the label, with the scale of the reduction, at the label of each
-/// sample, and 0 elsewhere.
+/// The gradient of [`nll`] by its input: minus the weight of the label, with the scale of the reduction, at the label
+/// of each sample, and 0 elsewhere.
 ///
 /// # Shapes
 /// `labels: [batch]`, `weights: [classes]`, or `[1]` for a weight of all classes, `out: [batch, classes]`.
@@ -131,7 +132,7 @@ pub fn nll_backward<T: Real, L: Label + Element>(
     mut out: ArrayViewMut2<T>,
     classes: usize,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let labels = WeightedLabels { labels, weights, classes, ignored };

@@ -1,7 +1,8 @@
-//! Random numbers of further distributions: [`bernoulli`], [`exponential`], [`gumbel`], and classes drawn by their logits
-//! ([`categorical`]).
+//! Random numbers of further distributions: [`bernoulli`], [`exponential`], [`gumbel`], and classes drawn by their
+//! logits ([`categorical`]).
 //!
-//! As for [`uniform`](super::uniform()), each element is a function of the seed and its index alone. Nothing flows through them.
+//! As for [`uniform`](super::uniform()), each element is a function of the seed and its index alone. Nothing flows
+//! through them.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut1};
 use dahl::prelude::*;
@@ -12,8 +13,8 @@ use crate::cpu::philox::{Distribution, Fill};
 /// The numbers that are drawn at a time.
 const BLOCK: usize = 1024;
 
-/// Calls `take` with the index of each of `count` elements and its number, uniform in the half-open interval from 0 to 1, which
-/// it excludes.
+/// Calls `take` with the index of each of `count` elements and its number, uniform in the half-open interval from 0 to
+/// 1, which it excludes.
 #[inline(always)]
 fn for_each_uniform(count: usize, numbers: Philox, mut take: impl FnMut(usize, f64)) {
     let mut drawn = [0.0_f64; BLOCK];
@@ -28,8 +29,8 @@ fn for_each_uniform(count: usize, numbers: Philox, mut take: impl FnMut(usize, f
     }
 }
 
-/// The exponentially distributed number that a uniform one stands for, by the inverse of the distribution. It is above 0 also for
-/// 0, which stands for the smaller half of its interval.
+/// The exponentially distributed number that a uniform one stands for, by the inverse of the distribution. It is above
+/// 0 also for 0, which stands for the smaller half of its interval.
 #[inline(always)]
 fn waiting_time(uniform: f64) -> f64 {
     const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
@@ -54,25 +55,26 @@ fn is_positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 
-/// Fills `out` with independent, exponentially distributed numbers, with density `rate * exp(-rate * x)` and mean `1 / rate`.
+/// Fills `out` with independent, exponentially distributed numbers, with density `rate * exp(-rate * x)` and mean
+/// `1 / rate`.
 #[codelet(W, check(is_positive(rate)), cpu_only, gradient = none)]
 pub fn exponential<T: Real>(out: &mut [T], rate: f64, numbers: Philox) {
     for_each_uniform(out.len(), numbers, |i, number| out[i] = T::from_f64(waiting_time(number) / rate));
 }
 
-/// Fills `out` with independent numbers of the standard Gumbel distribution, `-ln(e)` of exponentially distributed `e` (Gumbel
-/// 1935).
+/// Fills `out` with independent numbers of the standard Gumbel distribution, `-ln(e)` of exponentially distributed `e`
+/// (Gumbel 1935).
 #[codelet(W, cpu_only, gradient = none)]
 pub fn gumbel<T: Real>(out: &mut [T], numbers: Philox) {
     for_each_uniform(out.len(), numbers, |i, number| out[i] = T::from_f64(-Real::ln(waiting_time(number))));
 }
 
 /// `out[i] = ` a class, drawn with the probabilities `softmax(logits[i] / temperature)`: that with the largest
-/// `logits[i, j] / temperature + g`, where `g` is element `i * classes + j` of [`gumbel`] (Maddison, Tarlow and Minka 2014, *A\*
-/// Sampling*, section 2).
+/// `logits[i, j] / temperature + g`, where `g` is element `i * classes + j` of [`gumbel`] (Maddison, Tarlow and Minka
+/// 2014, *A\* Sampling*, section 2).
 ///
-/// Logits of minus infinity exclude their class. A row in which all are, or one is NaN or infinite, fails the task. For the class with the
-/// largest logit, as a temperature of 0 would give, there is [`arg_max`](super::arg_max).
+/// Logits of minus infinity exclude their class. A row in which all are, or one is NaN or plus infinity, fails the task. For
+/// the class with the largest logit, as a temperature of 0 would give, there is [`arg_max`](super::arg_max).
 ///
 /// ```
 /// use dahl::ops::{Philox, categorical_init};

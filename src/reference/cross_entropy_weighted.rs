@@ -4,7 +4,7 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut
 
 use super::softmax::{logarithm_terms, logarithms, probabilities, probability_terms};
 use super::sum::sum_of;
-use crate::ops::Reduction;
+use crate::ops::LossReduction;
 
 /// The weights of the classes in the loss of a sample, each times its target probability; none if it does not count.
 fn targets(
@@ -30,13 +30,13 @@ fn scale(
     labels: ArrayView1<'_, f64>,
     weights: ArrayView1<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) -> f64 {
     let counted = labels.iter().filter(|label| **label != ignored as f64);
     match reduction {
-        Reduction::Sum => factor,
-        Reduction::Mean => factor / sum_of(counted.map(|&label| weight(weights, label as usize))),
+        LossReduction::Sum => factor,
+        LossReduction::Mean => factor / sum_of(counted.map(|&label| weight(weights, label as usize))),
     }
 }
 
@@ -47,6 +47,7 @@ fn weighted(values: &[f64], targets: Option<Vec<f64>>) -> f64 {
     sum_of(products.map(|(value, target)| value * target))
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -54,7 +55,7 @@ pub(crate) fn cross_entropy_weighted(
     mut out: ArrayViewMut0<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses = logits.rows().into_iter().zip(labels).map(|(row, &label)| {
@@ -63,6 +64,7 @@ pub(crate) fn cross_entropy_weighted(
     out[[]] += scale(labels, weights, ignored, reduction, factor) * sum_of(losses);
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_terms(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -70,7 +72,7 @@ pub(crate) fn cross_entropy_weighted_terms(
     mut out: ArrayViewMut0<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let terms = logits.rows().into_iter().zip(labels).map(|(row, &label)| {
@@ -109,6 +111,7 @@ pub(crate) fn cross_entropy_each_terms(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_backward(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -116,7 +119,7 @@ pub(crate) fn cross_entropy_weighted_backward(
     mut out: ArrayViewMut2<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);
@@ -146,6 +149,7 @@ pub(crate) fn cross_entropy_weighted_backward(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn cross_entropy_weighted_backward_terms(
     logits: ArrayView2<'_, f64>,
     labels: ArrayView1<'_, f64>,
@@ -153,7 +157,7 @@ pub(crate) fn cross_entropy_weighted_backward_terms(
     mut out: ArrayViewMut2<'_, f64>,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor).abs();
@@ -168,6 +172,7 @@ pub(crate) fn cross_entropy_weighted_backward_terms(
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "it has the signature of the operation")]
 pub(crate) fn label_weight(
     labels: ArrayView1<'_, f64>,
     weights: ArrayView1<'_, f64>,
@@ -175,7 +180,7 @@ pub(crate) fn label_weight(
     classes: usize,
     smoothing: f64,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);
@@ -197,7 +202,7 @@ pub(crate) fn nll(
     weights: ArrayView1<'_, f64>,
     mut out: ArrayViewMut0<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses = input.rows().into_iter().zip(labels).map(|(row, &label)| loss(row, label, weights, ignored));
@@ -210,7 +215,7 @@ pub(crate) fn nll_terms(
     weights: ArrayView1<'_, f64>,
     mut out: ArrayViewMut0<'_, f64>,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let losses =
@@ -236,7 +241,7 @@ pub(crate) fn nll_backward(
     mut out: ArrayViewMut2<'_, f64>,
     _classes: usize,
     ignored: i64,
-    reduction: Reduction,
+    reduction: LossReduction,
     factor: f64,
 ) {
     let scale = scale(labels, weights, ignored, reduction, factor);

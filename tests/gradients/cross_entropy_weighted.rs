@@ -1,6 +1,6 @@
 //! The loss by its logits.
 
-use dahl::ops::{Reduction, cross_entropy_each_init, cross_entropy_weighted_init};
+use dahl::ops::{LossReduction, cross_entropy_each_init, cross_entropy_weighted_init};
 
 const LABELS: [i64; 5] = [2, -100, 0, 2, 1];
 const WEIGHTS: [f64; 3] = [0.5, 2.0, 1.25];
@@ -21,8 +21,8 @@ macro_rules! loss {
     };
 }
 
-gradients!(of_weights: [logits: [5, 3]], |tape| loss!(tape, logits, smoothing 0.0, Reduction::Sum));
-gradients!(of_smoothing: [logits: [5, 3]], |tape| loss!(tape, logits, smoothing 0.3, Reduction::Mean));
+gradients!(of_weights: [logits: [5, 3]], |tape| loss!(tape, logits, smoothing 0.0, LossReduction::Sum));
+gradients!(of_smoothing: [logits: [5, 3]], |tape| loss!(tape, logits, smoothing 0.3, LossReduction::Mean));
 
 gradients!(of_each: [logits: [5, 3]],
     |tape| cross_entropy_each_init(

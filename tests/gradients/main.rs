@@ -56,7 +56,6 @@ mod norm;
 mod pad;
 mod permute;
 mod pool;
-mod pool;
 mod pool2d;
 mod product;
 mod reduce;

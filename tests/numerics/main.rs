@@ -32,7 +32,6 @@ mod moved;
 mod norm;
 mod padded;
 mod pool;
-mod pool;
 mod pool2d;
 mod product;
 mod reduce;

@@ -9,7 +9,7 @@ const NAN: f64 = f64::NAN;
 const LN_2: f64 = std::f64::consts::LN_2;
 
 values_of_two! {
-    binary_cross_entropy_init(): [(0.5, 1.0, LN_2), (0.5, 0.25, LN_2), (1.0, 1.0, 0.0), (0.0, 0.0, 0.0), (0.0, 1.0, 100.0), (1.0, 0.0, 100.0), (NAN, 1.0, NAN)];
+    binary_cross_entropy_init(): [(0.5, 1.0, LN_2), (0.5, 0.25, LN_2), (1.0, 1.0, -0.0), (0.0, 0.0, 0.0), (0.0, 1.0, 100.0), (1.0, 0.0, 100.0), (NAN, 1.0, NAN)];
     binary_cross_entropy_with_logits_init(): [(0.0, 1.0, LN_2), (0.0, 0.25, LN_2), (1e4, 1.0, 0.0), (1e4, 0.0, 1e4), (-1e4, 1.0, 1e4), (-1e4, 0.0, 0.0), (NAN, 1.0, NAN)];
 }
 

@@ -1,7 +1,7 @@
 //! Labels that do not count, and wrong ones. (Values are compared in `numerics`, and with PyTorch by `dahl-nn`.)
 
 use dahl::ops::{
-    Reduction, cross_entropy_each_init, cross_entropy_init, cross_entropy_weighted_backward_init,
+    LossReduction, cross_entropy_each_init, cross_entropy_init, cross_entropy_weighted_backward_init,
     cross_entropy_weighted_init, label_weight_init,
 };
 use dahl::prelude::*;
@@ -18,7 +18,7 @@ fn without_options<T: Real>() {
         let labels = rt.from_vec([batch], labels).unwrap();
         let one = rt.from_vec([1], vec![T::ONE]).unwrap();
         let expected = cross_entropy_init(&arena, &logits, &labels, 0.125).unwrap().read().unwrap()[[]];
-        let (sum, factor) = (Reduction::Sum, 0.125);
+        let (sum, factor) = (LossReduction::Sum, 0.125);
         let made =
             cross_entropy_weighted_init(&arena, &logits, &labels, &one, 0.0, -100, sum, factor).unwrap();
         assert_eq!(made.read().unwrap()[[]], expected);
@@ -41,7 +41,7 @@ fn ignored_samples_have_no_part_whatever_their_logits() {
     let logits = rt.from_vec([3, 2], vec![0.0_f32, 0.0, nan, nan, 1.0, 1.0]).unwrap();
     let labels = rt.from_vec([3], vec![1_i32, -100, 0]).unwrap();
     let weights = rt.from_vec([2], vec![1.0_f32, 3.0]).unwrap();
-    let mean = Reduction::Mean;
+    let mean = LossReduction::Mean;
     let loss = cross_entropy_weighted_init(&arena, &logits, &labels, &weights, 0.0, -100, mean, 1.0).unwrap();
     assert_close(loss.read().unwrap()[[]], std::f64::consts::LN_2, 1.0, 4);
     let by = cross_entropy_weighted_backward_init(&arena, &logits, &labels, &weights, 0.0, -100, mean, 1.0);

@@ -127,7 +127,6 @@ mod pad;
 mod parts;
 mod permute;
 mod pool;
-mod pool;
 mod pool2d;
 mod product;
 mod random;

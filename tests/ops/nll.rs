@@ -1,6 +1,6 @@
 //! The negative log-likelihood: weights, labels that do not count, and wrong ones.
 
-use dahl::ops::{Reduction, nll_backward_init, nll_each_init, nll_init};
+use dahl::ops::{LossReduction, nll_backward_init, nll_each_init, nll_init};
 use dahl::prelude::*;
 
 #[test]
@@ -13,9 +13,9 @@ fn of_three_samples() {
     let each = nll_each_init(&arena, &input, &labels, &weights, 9).unwrap();
     assert_eq!(each.to_vec().unwrap(), [3.0, 0.0, 0.25]);
     let loss = |reduction| nll_init(&arena, &input, &labels, &weights, 9, reduction, 2.0).unwrap();
-    assert_eq!(loss(Reduction::Sum).to_vec().unwrap(), [6.5]);
-    assert_eq!(loss(Reduction::Mean).to_vec().unwrap(), [1.625]);
-    let by_input = nll_backward_init(&arena, &labels, &weights, 2, 9, Reduction::Mean, 2.0).unwrap();
+    assert_eq!(loss(LossReduction::Sum).to_vec().unwrap(), [6.5]);
+    assert_eq!(loss(LossReduction::Mean).to_vec().unwrap(), [1.625]);
+    let by_input = nll_backward_init(&arena, &labels, &weights, 2, 9, LossReduction::Mean, 2.0).unwrap();
     assert_eq!(by_input.to_vec().unwrap(), [0.0, -1.5, 0.0, 0.0, -0.5, 0.0]);
     let each = nll_each_init(&arena, &input, &labels, &weights, -100).unwrap();
     let message = each.read().unwrap_err().to_string();

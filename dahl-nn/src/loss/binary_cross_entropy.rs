@@ -8,8 +8,8 @@ use crate::step::Step;
 
 /// `-(target * ln(output) + (1 - target) * ln(1 - output))`, with logarithms of at least -100; PyTorch's `BCELoss`.
 ///
-/// The output is a probability. [`BceWithLogits`] is more accurate than a sigmoid and this. A `weight` of each element, PyTorch's
-/// option, is a product with the result of [`each`](ElementwiseLoss::each).
+/// The output is a probability. [`BceWithLogits`] is more accurate than a sigmoid and this. A `weight` of each element,
+/// PyTorch's option, is a product with the result of [`each`](ElementwiseLoss::each).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bce;
 
@@ -25,8 +25,8 @@ impl<T: Real> ElementwiseLoss<T> for Bce {
     }
 }
 
-/// `max(output, 0) - output * target + ln(1 + exp(-|output|))`, the binary cross-entropy of `sigmoid(output)` and target; PyTorch's
-/// `BCEWithLogitsLoss`.
+/// `max(output, 0) - output * target + ln(1 + exp(-|output|))`, the binary cross-entropy of `sigmoid(output)` and
+/// target; PyTorch's `BCEWithLogitsLoss`.
 ///
 /// A `weight` of each element, PyTorch's option, is a product with the result of [`each`](ElementwiseLoss::each).
 ///

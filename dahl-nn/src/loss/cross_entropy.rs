@@ -1,6 +1,6 @@
 //! [`CrossEntropy`], the loss for classification, and [`WeightedCrossEntropy`], which it becomes with options.
 
-use dahl::ops::{self, Reduction};
+use dahl::ops::{self, LossReduction};
 use dahl::prelude::*;
 
 use super::Loss;
@@ -37,7 +37,8 @@ impl CrossEntropy {
         WeightedCrossEntropy::new().weights(weights)
     }
 
-    /// Gives this part of each target's probability to all classes alike, PyTorch's `label_smoothing` (Szegedy et al. 2016,
+    /// Gives this part of each target's probability to all classes alike, PyTorch's `label_smoothing` (Szegedy et al.
+    /// 2016,
     /// *Rethinking the Inception Architecture for Computer Vision*, section 7); from 0 to 1.
     pub fn smoothing<'w, T: Real>(self, smoothing: f64) -> WeightedCrossEntropy<'w, T> {
         WeightedCrossEntropy::new().smoothing(smoothing)
@@ -93,7 +94,8 @@ impl CrossEntropy {
     /// `logits: [batch, tokens, vocabulary]`, `targets: [batch, tokens]`.
     ///
     /// # Errors
-    /// If the shapes do not agree, and those of the operation. A target that is no index of the vocabulary fails the task.
+    /// If the shapes do not agree, and those of the operation. A target that is no index of the vocabulary fails the
+    /// task.
     #[track_caller]
     pub fn of_tokens<'s, T: Real>(
         &self,
@@ -130,7 +132,8 @@ fn rows_of_tokens<T: Real>(logits: &Array<'_, T, 3>, targets: &Matrix<'_, u32>) 
 }
 
 /// [`CrossEntropy`] with weights of the classes, label smoothing, or an ignored label: the sum over the classes of
-/// `-weights[j] * target[j] * ln(softmax(logits)[j])`, with `target[j] = (1 - smoothing) * (label == j) + smoothing / classes`.
+/// `-weights[j] * target[j] * ln(softmax(logits)[j])`, with
+/// `target[j] = (1 - smoothing) * (label == j) + smoothing / classes`.
 ///
 /// As in PyTorch, the mean divides by the sum of the weights of the labels that count; it is NaN if none does. As the
 /// [`Loss`] of a trainer, which passes parts of a batch, it divides by the number of samples instead.
@@ -177,7 +180,7 @@ impl<'w, T: Real> WeightedCrossEntropy<'w, T> {
         logits: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, logits, labels, Reduction::Mean, 1.0)
+        self.reduced(step, logits, labels, LossReduction::Mean, 1.0)
     }
 
     /// The sum over all samples. Shapes and errors as for [`mean`](Self::mean).
@@ -188,7 +191,7 @@ impl<'w, T: Real> WeightedCrossEntropy<'w, T> {
         logits: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, logits, labels, Reduction::Sum, 1.0)
+        self.reduced(step, logits, labels, LossReduction::Sum, 1.0)
     }
 
     /// The loss of each sample, 0 where the label is ignored; PyTorch's `reduction="none"`. Shapes and errors as for
@@ -229,7 +232,7 @@ impl<'w, T: Real> WeightedCrossEntropy<'w, T> {
         step: &'s Step<'_>,
         logits: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
-        reduction: Reduction,
+        reduction: LossReduction,
         factor: f64,
     ) -> dahl::Result<Scalar<'s, T>> {
         let (smoothing, ignored) = (self.smoothing, self.labels.ignored());
@@ -249,6 +252,6 @@ impl<T: Real> Loss<T> for WeightedCrossEntropy<'_, T> {
         labels: &Vector<'_, u32>,
         factor: f64,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, output, labels, Reduction::Sum, factor)
+        self.reduced(step, output, labels, LossReduction::Sum, factor)
     }
 }

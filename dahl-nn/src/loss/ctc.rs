@@ -5,15 +5,16 @@ use dahl::prelude::*;
 
 use crate::step::Step;
 
-/// Minus the logarithm of the probability that the output spells the target, over all alignments of the two; PyTorch's `CTCLoss`
-/// (Graves, Fernández, Gomez and Schmidhuber 2006, *Connectionist Temporal Classification*).
+/// Minus the logarithm of the probability that the output spells the target, over all alignments of the two; PyTorch's
+/// `CTCLoss` (Graves, Fernández, Gomez and Schmidhuber 2006, *Connectionist Temporal Classification*).
 ///
 /// A path takes one class at each step; it spells what is left when repetitions are joined and blanks are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ctc {
     /// The class that spells nothing; 0 by default.
     pub blank: u32,
-    /// Whether an output that is too short for its target has the loss 0 and no gradient; otherwise its loss is infinite.
+    /// Whether an output that is too short for its target has the loss 0 and no gradient; otherwise its loss is
+    /// infinite.
     pub zero_infinity: bool,
 }
 
@@ -57,8 +58,8 @@ impl Ctc {
         ops::sum_init(step, &self.each(step, output, target)?)
     }
 
-    /// The mean over all sequences of the loss divided by the length of the target (by 1 if that is 0), PyTorch's default. Shapes and
-    /// errors as for [`each`](Self::each).
+    /// The mean over all sequences of the loss divided by the length of the target (by 1 if that is 0), PyTorch's
+    /// default. Shapes and errors as for [`each`](Self::each).
     #[track_caller]
     pub fn mean<'s, T: Real>(
         &self,

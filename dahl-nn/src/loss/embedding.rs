@@ -1,4 +1,5 @@
-//! Losses of pairs that are alike (target 1) or not (target -1): [`HingeEmbedding`] of distances, [`CosineEmbedding`] of vectors.
+//! Losses of pairs that are alike (target 1) or not (target -1): [`HingeEmbedding`] of distances, [`CosineEmbedding`]
+//! of vectors.
 
 use dahl::ops;
 use dahl::prelude::*;
@@ -31,8 +32,8 @@ impl<T: Real> ElementwiseLoss<T> for HingeEmbedding {
     }
 }
 
-/// With the cosine of the angle between two vectors: `1 - cosine` where the target is 1, `max(0, cosine - margin)` where it is -1;
-/// PyTorch's `CosineEmbeddingLoss`.
+/// With the cosine of the angle between two vectors: `1 - cosine` where the target is 1, `max(0, cosine - margin)`
+/// where it is -1; PyTorch's `CosineEmbeddingLoss`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CosineEmbedding {
     /// The cosine up to which pairs that are not alike have no loss; 0 by default.

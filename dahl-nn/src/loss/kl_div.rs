@@ -9,11 +9,12 @@ use crate::step::Step;
 
 /// `target * (ln(target) - output)`, where `output` is the logarithm of a probability; PyTorch's `KLDivLoss`.
 ///
-/// [`mean`](ElementwiseLoss::mean) divides by the number of elements, as PyTorch's default does; the divergence of distributions along
-/// the last axis is [`batch_mean`](Self::batch_mean).
+/// [`mean`](ElementwiseLoss::mean) divides by the number of elements, as PyTorch's default does; the divergence of
+/// distributions along the last axis is [`batch_mean`](Self::batch_mean).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KlDiv {
-    /// Whether the target is the logarithm of a probability too; no by default. The loss is `exp(target) * (target - output)` then.
+    /// Whether the target is the logarithm of a probability too; no by default. The loss is
+    /// `exp(target) * (target - output)` then.
     pub log_target: bool,
 }
 

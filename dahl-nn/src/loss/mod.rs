@@ -10,8 +10,8 @@
 //! | [`HingeEmbedding`], [`CosineEmbedding`] | distances or pairs of vectors, that are alike or not |
 //! | [`Ctc`] | sequences, and shorter ones |
 //!
-//! Each has the methods `mean`, `sum` and `each`, which are PyTorch's reductions; where they work element by element, they are those
-//! of the trait [`ElementwiseLoss`]. The trait [`Loss`] is what a trainer of classifiers takes.
+//! Each has the methods `mean`, `sum` and `each`, which are PyTorch's reductions; where they work element by element,
+//! they are those of the trait [`ElementwiseLoss`]. The trait [`Loss`] is what a trainer of classifiers takes.
 
 mod binary_cross_entropy;
 mod cross_entropy;
@@ -38,8 +38,8 @@ pub use regression::{Huber, L1, Mse, SmoothL1};
 
 /// A loss of a classifier: how wrong the output of a network is, given the classes of the samples.
 ///
-/// The method receives a part of a batch at a time. `factor` is the weight of each sample, one over the number of samples
-/// of the whole batch, so that the parts add up to the mean.
+/// The method receives a part of a batch at a time. `factor` is the weight of each sample, one over the number of
+/// samples of the whole batch, so that the parts add up to the mean.
 pub trait Loss<T: Real>: Send + Sync {
     /// The sum of the losses of the samples, each times `factor`. Its gradient is that of the operations.
     ///

@@ -1,13 +1,14 @@
 //! [`Nll`]: the negative log-likelihood.
 
-use dahl::ops::{self, Reduction};
+use dahl::ops::{self, LossReduction};
 use dahl::prelude::*;
 
 use super::Loss;
 use super::labels::Labels;
 use crate::step::Step;
 
-/// `-weights[label] * output[label]`, where the output is the logarithm of probabilities, as from a log-softmax; PyTorch's `NLLLoss`.
+/// `-weights[label] * output[label]`, where the output is the logarithm of probabilities, as from a log-softmax;
+/// PyTorch's `NLLLoss`.
 ///
 /// As in PyTorch, the mean divides by the sum of the weights of the labels that count; it is NaN if none does. As the
 /// [`Loss`] of a trainer, which passes parts of a batch, it divides by the number of samples instead.
@@ -72,7 +73,7 @@ impl<'w, T: Real> Nll<'w, T> {
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, output, labels, Reduction::Mean, 1.0)
+        self.reduced(step, output, labels, LossReduction::Mean, 1.0)
     }
 
     /// The sum over all samples. Shapes and errors as for [`mean`](Self::mean).
@@ -83,7 +84,7 @@ impl<'w, T: Real> Nll<'w, T> {
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, output, labels, Reduction::Sum, 1.0)
+        self.reduced(step, output, labels, LossReduction::Sum, 1.0)
     }
 
     /// The loss of each sample, 0 where the label is ignored; PyTorch's `reduction="none"`. Shapes and errors as for
@@ -105,7 +106,7 @@ impl<'w, T: Real> Nll<'w, T> {
         step: &'s Step<'_>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,
-        reduction: Reduction,
+        reduction: LossReduction,
         factor: f64,
     ) -> dahl::Result<Scalar<'s, T>> {
         let ignored = self.labels.ignored();
@@ -123,6 +124,6 @@ impl<T: Real> Loss<T> for Nll<'_, T> {
         labels: &Vector<'_, u32>,
         factor: f64,
     ) -> dahl::Result<Scalar<'s, T>> {
-        self.reduced(step, output, labels, Reduction::Sum, factor)
+        self.reduced(step, output, labels, LossReduction::Sum, factor)
     }
 }

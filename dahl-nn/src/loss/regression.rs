@@ -83,8 +83,8 @@ impl<T: Real> ElementwiseLoss<T> for L1 {
     }
 }
 
-/// With `d = output - target`: `d^2 / 2` where `|d| < delta`, else `delta * (|d| - delta / 2)`; PyTorch's `HuberLoss` (Huber
-/// 1964).
+/// With `d = output - target`: `d^2 / 2` where `|d| < delta`, else `delta * (|d| - delta / 2)`; PyTorch's `HuberLoss`
+/// (Huber 1964).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Huber {
     /// Where it becomes linear; above 0, 1 by default.
@@ -109,8 +109,8 @@ impl<T: Real> ElementwiseLoss<T> for Huber {
     }
 }
 
-/// With `d = output - target`: `d^2 / (2 beta)` where `|d| < beta`, else `|d| - beta / 2`; PyTorch's `SmoothL1Loss` (Girshick
-/// 2015, *Fast R-CNN*).
+/// With `d = output - target`: `d^2 / (2 beta)` where `|d| < beta`, else `|d| - beta / 2`; PyTorch's `SmoothL1Loss`
+/// (Girshick 2015, *Fast R-CNN*).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothL1 {
     /// Where it becomes linear; from 0, 1 by default.
