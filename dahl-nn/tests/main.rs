@@ -11,6 +11,7 @@ mod loss_scaler;
 mod losses;
 mod metrics;
 mod names;
+mod networks;
 mod optimizers;
 pub mod placement;
 mod records;

@@ -19,6 +19,8 @@ pub(super) struct Memory {
     sums: ById<Sum>,
     /// The wanted arrays that the loss does not depend on, if there are sums: nothing is added to these then.
     pub(super) unreached: Vec<ArrayId>,
+    /// Of each array: whether the loss depends on it.
+    reached: Vec<bool>,
     /// The gradients by wanted arrays, when the pass has ended.
     pub(super) results: ById<Gradient>,
     /// Of each array: whether its gradient is computed, since it is wanted or depends on what is wanted.
@@ -92,7 +94,9 @@ impl Memory {
         if self.sums.is_empty() {
             return true;
         }
-        let mut reached = vec![false; record.arrays().len()];
+        let reached = &mut self.reached;
+        reached.clear();
+        reached.resize(record.arrays().len(), false);
         reached[loss] = true;
         for (index, node) in record.nodes().iter().enumerate().rev() {
             if self.runs[index] && record.outputs(node).any(|output| reached[output]) {

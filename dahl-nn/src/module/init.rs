@@ -27,7 +27,7 @@ impl<'m> Init<'m> {
     }
 
     /// The next `count` random numbers.
-    pub(super) fn numbers(&mut self, count: usize) -> Philox {
+    pub(crate) fn numbers(&mut self, count: usize) -> Philox {
         let numbers = self.numbers;
         self.numbers = numbers.skip(count as u64);
         numbers

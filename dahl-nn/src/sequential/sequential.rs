@@ -80,7 +80,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         let input = self.image_shape("conv2d")?;
         let layer = Convolution::new(&mut self.init, input, filters, options);
         let layer = layer.map_err(|error| self.at_layer("conv2d", error))?;
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
     /// Adds a rectified linear unit.
@@ -91,7 +91,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn relu(self) -> dahl::Result<Self> {
         self.settings.check()?;
         let layer = Rectifier::new(self.output_shape());
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
     /// Adds the maximum over windows of `size` by `size` that do not overlap.
@@ -102,7 +102,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn max_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("max_pool2d")?;
         let layer = Pooling::max(input, size).map_err(|error| self.at_layer("max_pool2d", error))?;
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
     /// Adds the mean over windows of `size` by `size` that do not overlap.
@@ -113,7 +113,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn avg_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("avg_pool2d")?;
         let layer = Pooling::mean(input, size).map_err(|error| self.at_layer("avg_pool2d", error))?;
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
     /// Flattens samples to rows of features.
@@ -124,7 +124,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn flatten(self) -> dahl::Result<Self> {
         self.settings.check()?;
         let layer = Flatten::new(self.output_shape());
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
     /// Adds a fully connected layer with `outputs` outputs.
@@ -143,11 +143,16 @@ impl<'m, T: Real> Sequential<'m, T> {
         };
         let layer = Dense::new(&mut self.init, inputs, outputs);
         let layer = layer.map_err(|error| self.at_layer("dense", error))?;
-        Ok(self.layer(layer))
+        Ok(self.push(layer))
     }
 
-    /// Adds a layer of the user's.
+    /// Adds a layer of the user's. The next layers take other random numbers than with fewer parameters before them.
     pub fn layer(mut self, layer: impl Layer<T> + 'm) -> Self {
+        self.init.numbers(layer.parameter_count());
+        self.push(layer)
+    }
+
+    fn push(mut self, layer: impl Layer<T> + 'm) -> Self {
         let before = self.fused.iter().rposition(|fused| !fused);
         let fused = match (layer.epilogue(), before) {
             (Some(epilogue), Some(before)) => self.layers[before].fuse(epilogue),
