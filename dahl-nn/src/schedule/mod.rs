@@ -39,14 +39,15 @@ pub trait Schedule {
     }
 }
 
-/// From `start` to `end` by half a cosine: `end + (start - end) * (1 + cos(pi * part)) / 2`.
+/// From `start` to `end` by half a cosine: `end + (start - end) * (1 + cos(pi * part)) / 2`, which is exact at both ends.
 fn half_cosine(start: f64, end: f64, part: f64) -> f64 {
-    end + (start - end) * (1.0 + (std::f64::consts::PI * part).cos()) / 2.0
+    let of_start = (1.0 + (std::f64::consts::PI * part).cos()) / 2.0;
+    start * of_start + end * (1.0 - of_start)
 }
 
 /// From `start` to `end` in a line.
 fn line(start: f64, end: f64, part: f64) -> f64 {
-    start + (end - start) * part
+    start * (1.0 - part) + end * part
 }
 
 /// Whether the number is a learning rate: finite, at least 0.
