@@ -169,7 +169,7 @@ fn arm(
 
 /// What the attributes `#[module(..)]` of a field say.
 fn part(index: usize, field: &Field, errors: &mut Errors) -> Part {
-    let own = field.ident.as_ref().map_or_else(|| index.to_string(), |name| unraw(name));
+    let own = field.ident.as_ref().map_or_else(|| index.to_string(), unraw);
     let mut part = Part::Named(own);
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("module")) {
         let result = attribute.parse_nested_meta(|meta| {

@@ -225,7 +225,7 @@ def main():
 
     def cosine(step, peak=1e-2, steps=STEPS, warmup=10, least=1e-3):
         if step < warmup:
-            return peak * (step + 1) / warmup
+            return peak * step / warmup
         return least + 0.5 * (peak - least) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
     rows["gpt"] = train(
