@@ -10,8 +10,8 @@ use dahl_nn::layer::{
     Softplus, Tanh,
 };
 use dahl_nn::loss::{
-    Bce, BceWithLogits, CosineEmbedding, Ctc, CtcTargets, ElementwiseLoss, HingeEmbedding, Huber, KlDiv, L1, Mse,
-    Nll, SmoothL1,
+    Bce, BceWithLogits, CosineEmbedding, Ctc, CtcTargets, ElementwiseLoss, HingeEmbedding, Huber, KlDiv, L1,
+    Mse, Nll, SmoothL1,
 };
 use dahl_nn::prelude::*;
 
@@ -242,11 +242,13 @@ fn losses_with_labels_and_of_sequences() {
     check(&rt, "each", (), [3, 4], |step, (), x| CrossEntropy.each(step, x, &labels));
     let nll = Nll::new().weights(&weights).ignore(3);
     check(&rt, "nll", (), [3, 4], |step, (), x| nll.mean(step, x, &labels));
-    let (left, target) = (rt.from_vec([3, 4], vec![0.7; 12]).unwrap(), rt.from_vec([3], vec![1.0, -1.0, 1.0]));
+    let (left, target) =
+        (rt.from_vec([3, 4], vec![0.7; 12]).unwrap(), rt.from_vec([3], vec![1.0, -1.0, 1.0]));
     let (target, cosine) = (target.unwrap(), CosineEmbedding { margin: -0.9 });
     check(&rt, "cosine", (), [3, 4], |step, (), x| cosine.mean(step, &left, x, &target));
     let targets = rt.from_vec([2, 2], vec![1_u32, 2, 2, 0]).unwrap();
-    let (steps, lengths) = (rt.from_vec([2], vec![5_u32, 3]).unwrap(), rt.from_vec([2], vec![2_u32, 1]).unwrap());
+    let (steps, lengths) =
+        (rt.from_vec([2], vec![5_u32, 3]).unwrap(), rt.from_vec([2], vec![2_u32, 1]).unwrap());
     let target = CtcTargets { targets: &targets, input_lengths: &steps, target_lengths: &lengths };
     check(&rt, "ctc", (), [5, 2, 3], |step, (), x| {
         Ctc::default().mean(step, &ops::log_softmax_init(step, x, 2)?, target)
