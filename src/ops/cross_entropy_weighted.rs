@@ -54,8 +54,8 @@ pub fn cross_entropy_weighted<T: Real, L: Label + Element>(
     let labels = WeightedLabels { labels, weights, classes: logits.ncols(), ignored };
     with_scratch([logits.nrows()], |[losses]: [&mut [T::Compute]; 1]| {
         let scale = labels.scale(reduction, factor, losses);
-        losses_of(logits, labels, smoothing, losses);
-        out[[]] += scale * simd::sum(losses);
+        losses_of(logits, labels, smoothing, scale, losses);
+        out[[]] += simd::sum(losses);
     });
 }
 
@@ -104,7 +104,7 @@ pub fn cross_entropy_each<T: Real, L: Label + Element>(
 ) {
     let labels = WeightedLabels { labels, weights, classes: logits.ncols(), ignored };
     with_scratch([logits.nrows()], |[losses]: [&mut [T::Compute]; 1]| {
-        losses_of(logits, labels, smoothing, losses);
+        losses_of(logits, labels, smoothing, T::Compute::ONE, losses);
         write(out, |out| T::narrow_slice(losses, out));
     });
 }
@@ -138,17 +138,19 @@ fn cross_entropy_each_gradient<T: Real, L: Label + Element>(
     Ok(())
 }
 
-/// Writes the loss of each sample.
+/// Writes the loss of each sample, times `scale`. That goes in before the logarithms, since the product of the others
+/// could overflow.
 #[inline(always)]
 fn losses_of<T: Real, L: Label + Element>(
     logits: ArrayView2<'_, T>,
     labels: WeightedLabels<'_, T, L>,
     smoothing: f64,
+    scale: T::Compute,
     losses: &mut [T::Compute],
 ) {
     let (samples, classes) = logits.dim();
-    let target = T::Compute::from_f64(1.0 - smoothing);
-    let others = T::Compute::from_f64(smoothing / classes as f64);
+    let target = scale * T::Compute::from_f64(1.0 - smoothing);
+    let others = scale * T::Compute::from_f64(smoothing / classes as f64);
     let block = samples_at_a_time(samples, classes);
     with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
         for (number, losses) in losses.chunks_mut(block).enumerate() {
@@ -164,9 +166,9 @@ fn losses_of<T: Real, L: Label + Element>(
                 // Without smoothing the others have no part, even if their logarithms are infinite.
                 if smoothing > 0.0 {
                     for (class, value) in row.iter_mut().enumerate() {
-                        *value *= labels.weight(class);
+                        *value *= others * labels.weight(class);
                     }
-                    *loss -= others * simd::sum(row);
+                    *loss -= simd::sum(row);
                 }
             }
         }

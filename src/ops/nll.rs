@@ -44,9 +44,9 @@ pub fn nll<T: Real, L: Label + Element>(
     with_scratch([input.nrows()], |[losses]: [&mut [T::Compute]; 1]| {
         let scale = labels.scale(reduction, factor, losses);
         for (sample, loss) in losses.iter_mut().enumerate() {
-            *loss = loss_of(input, labels, sample);
+            *loss = loss_of(input, labels, sample, scale);
         }
-        out[[]] += scale * simd::sum(losses);
+        out[[]] += simd::sum(losses);
     });
 }
 
@@ -86,7 +86,7 @@ pub fn nll_each<T: Real, L: Label + Element>(
 ) {
     let labels = WeightedLabels { labels, weights, classes: input.ncols(), ignored };
     for (sample, out) in out.iter_mut().enumerate() {
-        *out = T::narrow(loss_of(input, labels, sample));
+        *out = T::narrow(loss_of(input, labels, sample, T::Compute::ONE));
     }
 }
 
@@ -99,14 +99,16 @@ fn nll_each_gradient<T: Real, L: Label + Element>(rule: NllEachGradient<'_, T, L
     Ok(())
 }
 
+/// The loss of a sample, times `scale`. That goes in before the input, since the product of the others could overflow.
 #[inline(always)]
 fn loss_of<T: Real, L: Label + Element>(
     input: ArrayView2<'_, T>,
     labels: WeightedLabels<'_, T, L>,
     sample: usize,
+    scale: T::Compute,
 ) -> T::Compute {
     match labels.class(sample) {
-        Some(class) => -(labels.weight(class) * input[[sample, class]].widen()),
+        Some(class) => -(scale * labels.weight(class) * input[[sample, class]].widen()),
         None => T::Compute::ZERO,
     }
 }

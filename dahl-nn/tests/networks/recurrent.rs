@@ -26,7 +26,7 @@ fn lstm<T: Real>(max_relative: f64) -> dahl::Result<()> {
     let mut model = CharLstm::<T> { tokens, lstm, output: Linear::new(&mut init, 12, 20)? };
     start_from(&mut model, "lstm")?;
     let (inputs, targets) = windows(&rt, [4, 9], 20)?;
-    let mut adam = Adam::new(1e-2);
+    let mut adam = Adam::new(1e-3);
     compare("lstm", max_relative, &mut model, |model, _| {
         let loss = model.learn(&rt, |step, model| {
             CrossEntropy.of_tokens(step, &model.forward(step, &inputs)?, &targets)

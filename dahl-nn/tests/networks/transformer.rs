@@ -21,7 +21,7 @@ impl<'a, 'm, T: Real> Training<'a, 'm, T> {
         let mut model = Gpt::new(&mut Init::new(arena, 1), EXTENTS, 0.0)?;
         start_from(&mut model, "gpt")?;
         let (inputs, targets) = windows(rt, [3, 8], 17)?;
-        Ok(Self { rt, model, adamw: AdamW::new(1e-2).weight_decay(0.1), inputs, targets })
+        Ok(Self { rt, model, adamw: AdamW::new(1e-3).weight_decay(0.1), inputs, targets })
     }
 
     fn step(&mut self, index: usize) -> dahl::Result<f64> {
@@ -29,7 +29,7 @@ impl<'a, 'm, T: Real> Training<'a, 'm, T> {
             CrossEntropy.of_tokens(step, &model.forward(step, &self.inputs)?, &self.targets)
         })?;
         clip_gradient_norm(&mut self.model, 1.0)?;
-        self.adamw.set_learning_rate(Cosine::new(1e-2, 100).warmup(10).minimum(1e-3).at(index));
+        self.adamw.set_learning_rate(Cosine::new(1e-3, 100).warmup(10).minimum(1e-4).at(index));
         self.adamw.step(&mut self.model)?;
         Ok(loss)
     }

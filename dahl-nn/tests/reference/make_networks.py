@@ -208,7 +208,7 @@ def main():
     text = tokens(4 * 9 + 1, 20)
     inputs, targets = text[:36].reshape(4, 9), text[1:37].reshape(4, 9)
     model = CharLstm()
-    adam = torch.optim.Adam(model.parameters(), 1e-2)
+    adam = torch.optim.Adam(model.parameters(), 1e-3)
     rows["lstm"] = train(
         "lstm", model, adam, lambda model: F.cross_entropy(model(inputs).reshape(-1, 20), targets.reshape(-1))
     )
@@ -221,9 +221,9 @@ def main():
     text = tokens(3 * 8 + 1, 17)
     inputs, targets = text[:24].reshape(3, 8), text[1:25].reshape(3, 8)
     model = Gpt(17, 8, 12, 3, 2)
-    adamw = torch.optim.AdamW(model.parameters(), 1e-2, weight_decay=0.1)
+    adamw = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=0.1)
 
-    def cosine(step, peak=1e-2, steps=STEPS, warmup=10, least=1e-3):
+    def cosine(step, peak=1e-3, steps=STEPS, warmup=10, least=1e-4):
         if step < warmup:
             return peak * step / warmup
         return least + 0.5 * (peak - least) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
