@@ -40,6 +40,7 @@ pub struct Step<'a> {
 }
 
 /// What the operations of a step run under.
+#[allow(clippy::large_enum_variant, reason = "a step is made once, and stays where it is")]
 enum Under<'a> {
     Arena(Arena),
     Tape(Tape<'a>),

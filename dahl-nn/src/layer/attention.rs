@@ -241,7 +241,7 @@ impl<T: Real> KeyValueCache<T> {
         let lengths = [self.len, tokens, capacity - self.len - tokens];
         for (array, new) in [(&mut self.keys, key), (&mut self.values, value)] {
             let mut parts = array.partition_mut_by(Axis(2), &lengths)?;
-            if let Some(part) = parts.iter_mut().nth(1) {
+            if let Some(part) = parts.get_mut(1) {
                 ops::copy(new, part)?;
             }
         }

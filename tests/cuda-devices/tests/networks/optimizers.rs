@@ -20,7 +20,9 @@ fn steps<T: Real>(runtime: RuntimeBuilder, mut optimizer: impl Optimizer<T>) -> 
         gradient.iter_mut().enumerate().for_each(|(index, gradient)| *gradient = wave(index));
         drop(gradient);
         match step % 2 {
-            0 => drop(clip_gradient_norm(&mut parameter, 20.0).unwrap()),
+            0 => {
+                clip_gradient_norm(&mut parameter, 20.0).unwrap();
+            }
             _ => clip_gradient_value(&mut parameter, 0.5).unwrap(),
         }
         optimizer.step(&mut parameter).unwrap();
