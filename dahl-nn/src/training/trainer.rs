@@ -148,6 +148,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             if let Some(seed) = self.shuffle {
                 indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
             }
+            // Dropout draws other numbers in each epoch, and the same ones in a run that is repeated.
+            step.set_seed(self.shuffle.unwrap_or(0).wrapping_add(epoch as u64));
             let mut record =
                 self.epoch(epoch, &mut step, &mut accumulators, data, &indices, micro_batch_size)?;
             if let Some(validate) = &self.validate {
