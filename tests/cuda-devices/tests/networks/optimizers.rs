@@ -16,9 +16,8 @@ fn steps<T: Real>(runtime: RuntimeBuilder, mut optimizer: impl Optimizer<T>) -> 
     let mut parameter = Init::new(&arena, 3).uniform::<T>(&[ELEMENTS], 1.0).unwrap();
     for step in 0..5 {
         let wave = |index: usize| T::from_f64((0.37 * (index + 100 * step) as f64).sin());
-        let mut gradient = parameter.gradient.write().unwrap();
-        gradient.iter_mut().enumerate().for_each(|(index, gradient)| *gradient = wave(index));
-        drop(gradient);
+        let gradient = &mut parameter.gradient;
+        gradient.write().unwrap().iter_mut().enumerate().for_each(|(index, value)| *value = wave(index));
         match step % 2 {
             0 => {
                 clip_gradient_norm(&mut parameter, 20.0).unwrap();
