@@ -1,4 +1,4 @@
-//! Checkpoints: a model and its optimizer in one file, from which a run goes on with the same bits.
+//! Checkpoints: a model and its optimizer in one file, from which a run goes on with the same bits (with dropout: if it also sets the seeds that were drawn).
 //!
 //! The file is a safetensors file. The model's tensors have their own names, as in [`Module::save`]. The optimizer's arrays
 //! are `optimizer.{array}.{parameter}`, for example `optimizer.exp_avg.hidden.weight`. How often a parameter was updated is
@@ -15,7 +15,8 @@ use crate::optimizer::{Optimizer, ParameterState};
 /// Saves a model, and what an optimizer keeps for its parameters. Waits for both. A reader finds either the old or the new
 /// file, complete, as with [`Module::save`].
 ///
-/// Settings, such as the learning rate, are not saved: the program has them.
+/// Settings, such as the learning rate, are not saved: the program has them. Nor are random numbers: a program with dropout
+/// saves [`Runtime::seeds_drawn`] and calls [`Runtime::set_seeds_drawn`] when it goes on.
 ///
 /// # Errors
 /// If a task that an array depends on failed, or the file cannot be written.

@@ -47,10 +47,12 @@ enum Under<'a> {
 }
 
 impl Step<'static> {
-    /// A step of training: its operations are remembered, so that gradients can be computed.
+    /// A step of training: its operations are remembered, so that gradients can be computed. Its random numbers are those of
+    /// the runtime's next seed.
     #[track_caller]
     pub fn learning(rt: &Runtime) -> Self {
-        Self { under: Under::Tape(rt.tape()), is_training: true, seed: 0, taken: AtomicU64::new(0) }
+        let (under, seed) = (Under::Tape(rt.tape()), rt.next_seed());
+        Self { under, is_training: true, seed, taken: AtomicU64::new(0) }
     }
 
     /// A step of evaluation: nothing is remembered.
@@ -65,7 +67,8 @@ impl Step<'static> {
 }
 
 impl<'a> Step<'a> {
-    /// A step of training under a tape of the caller's.
+    /// A step of training under a tape of the caller's, with the random numbers of seed 0: give each step a
+    /// [seed](Self::seed) of its own.
     pub fn under(tape: Tape<'a>) -> Self {
         Self { under: Under::Tape(tape), is_training: true, seed: 0, taken: AtomicU64::new(0) }
     }

@@ -314,3 +314,29 @@ fn sums_stay_if_the_loss_does_not_depend_on_one_of_the_arrays() -> Result<()> {
     assert_eq!(by_x.to_vec()?, [0.0, 0.0]);
     Ok(())
 }
+
+#[test]
+fn one_array_may_be_two_inputs_or_have_two_sums() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    // By `a x a`: the gradient of the sum of all elements is the sums of rows and columns.
+    let a = arena.from_slice([2, 2], &[1.0_f64, 2.0, 3.0, 4.0])?;
+    let loss = sum_init(&tape, &matmul_init(&tape, &a, &a)?)?;
+    let expected = tape.gradients(&loss, &a)?.to_vec()?;
+    assert_eq!(expected, [3.0 + 4.0, 7.0 + 4.0, 3.0 + 6.0, 7.0 + 6.0]);
+    let mut sum = arena.zeros([2, 2])?;
+    tape.accumulate(&loss, (&a, &mut sum))?;
+    assert_eq!(sum.to_vec()?, expected);
+    let (mut first, mut second) = (arena.zeros([2, 2])?, arena.zeros([2, 2])?);
+    tape.accumulate(&loss, ((&a, &mut first), (&a, &mut second)))?;
+    assert_eq!((first.to_vec()?, second.to_vec()?), (expected.clone(), expected));
+    // One array as the filters and the bias of a fused convolution, whose rule contributes to both in one task.
+    let image = arena.from_slice([1, 1, 1, 2], &[3.0_f64, 5.0])?;
+    let weight = arena.from_slice([1], &[2.0_f64])?;
+    let out = conv2d_relu_init(&tape, &image, &*weight.reshaped([1, 1, 1, 1])?, &weight, [0, 0])?;
+    let loss = sum_init(&tape, &out)?;
+    let mut sum = arena.zeros([1])?;
+    tape.accumulate(&loss, (&weight, &mut sum))?;
+    assert_eq!(sum.to_vec()?, [3.0 + 5.0 + 2.0]);
+    Ok(())
+}

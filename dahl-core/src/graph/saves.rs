@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 
-use crate::access::AccessMode;
+use crate::access::{AccessMode, Reduction};
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// In place of a tape's number: a rule has given two handles of the array out, so nobody writes it.
@@ -92,7 +92,7 @@ impl Saves {
     pub(crate) fn forbids(&self, mode: AccessMode) -> bool {
         match self.tape.load(Ordering::Relaxed) {
             0 => false,
-            REDUCING => !matches!(mode, AccessMode::REDUX(_)) && !mode.is_shared(),
+            REDUCING => mode != AccessMode::REDUX(Reduction::Sum) && !mode.is_shared(),
             _ => !mode.is_shared(),
         }
     }

@@ -72,6 +72,12 @@ impl Memory {
         self.sums.insert(id, Sum { array: sum, has_contributions: Cell::new(false) });
     }
 
+    /// Removes the sum of an array. Returns whether the array was not wanted yet.
+    pub(super) fn forget_sum(&mut self, id: ArrayId) -> bool {
+        self.sums.remove(&id);
+        !self.wanted.contains_key(&id)
+    }
+
     /// The array that gradients by this one are added to.
     pub(super) fn sum_of(&self, id: ArrayId) -> Option<Shared> {
         Some(self.sums.get(&id)?.array.share())

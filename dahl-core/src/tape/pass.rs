@@ -84,11 +84,13 @@ impl<'t> Pass<'t> {
     /// Asks for the gradient by an array, to be added to `sum`. Rules may contribute to `sum` directly, unless the array was
     /// made under the tape, where others need the gradient too.
     pub fn want_sum<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>, sum: &Array<'_, T, N>) {
+        // With two sums, rules contribute to neither.
+        let is_first = self.memory.forget_sum(array.id());
         self.want_array(array);
         self.want_runtime(sum);
         let is_plain = self.outer.is_none() && !self.is_foreign && array.shape() == sum.shape();
         let may_change = !sum.state().saves().is_of_tape() && !array.state().saves().is_of_tape();
-        if let Some(sum) = Shared::of(sum.state()).filter(|_| is_plain && may_change) {
+        if let Some(sum) = Shared::of(sum.state()).filter(|_| is_first && is_plain && may_change) {
             self.memory.want_sum(array.id(), sum);
         }
     }

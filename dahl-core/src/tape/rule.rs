@@ -227,19 +227,25 @@ impl RuleScope<'_> {
 
     /// Puts the array that gradients by an input are added to in the place of `by`, which was lent to the rule, if the caller
     /// accumulates this gradient. Returns whether it has. The rule must then contribute to it by operations that reduce
-    /// into it, and nothing else: another access is an error. That spares an array and the task that adds it.
+    /// into it with a sum: any other change is an error. That spares an array and the task that adds it.
     pub fn sum<'r, T: Element, const N: usize>(&'r self, by: &mut Array<'r, T, N>) -> bool {
         let mut all = self.lent.borrow_mut();
-        let Some(lent) = all.iter_mut().find(|lent| lent.array.state().id() == by.id()) else { return false };
-        let Some(sum) = self.pass.sum_of(lent.by).filter(|sum| sum.element().is::<T>()) else { return false };
+        let Some(lent) = all.iter().find(|lent| lent.array.state().id() == by.id()) else { return false };
+        if lent.is_sum {
+            return true;
+        }
+        let wanted = lent.by;
+        let Some(sum) = self.pass.sum_of(wanted).filter(|sum| sum.element().is::<T>()) else { return false };
+        // A task has one access to an array: two inputs that are the same array have one handle of their sum.
+        if all.iter().any(|lent| lent.is_sum && lent.array.state().id() == sum.state().id()) {
+            return false;
+        }
         sum.state().saves().set_reducing(true);
         let writes = sum.state().saves().begin();
-        // SAFETY: the owner goes to `lent`, where it stays until the call ends; `by` is a handle of the same lifetime as the
-        // one that it replaces.
-        let handle = unsafe { sum.lend(by.shape()) };
-        *by = handle;
-        let before = std::mem::replace(lent, Lent { array: sum, writes, by: lent.by, is_sum: true });
-        self.pass.give_back(before.array);
+        // SAFETY: an owner of the array lives for `'r`: it goes to `lent`, from where `RuleCall::add` and the end of the call
+        // alone take it. The array that was lent before stays in `lent` too, since the rule may still have a handle of it.
+        *by = unsafe { sum.lend(by.shape()) };
+        all.push(Lent { array: sum, writes, by: wanted, is_sum: true });
         true
     }
 

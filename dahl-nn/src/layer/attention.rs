@@ -127,7 +127,8 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
     /// Without gradients.
     ///
     /// # Errors
-    /// As [`forward`](Self::forward), if the batch is not the cache's, or there are more tokens than it holds.
+    /// As [`forward`](Self::forward), if the step learns, the batch is not the cache's, or there are more tokens than it
+    /// holds.
     #[track_caller]
     pub fn forward_cached<'s>(
         &self,
@@ -135,6 +136,10 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         x: &Array<'_, T, 3>,
         cache: &mut KeyValueCache<T>,
     ) -> dahl::Result<Array<'s, T, 3>> {
+        if step.tape().is_some() {
+            let fact = "no gradient goes through a cache: use it in evaluation".to_owned();
+            return Err(dahl::Error::invalid_shape("KeyValueCache", fact));
+        }
         let (query, key, value) = self.project(step, x, cache.len)?;
         cache.push(&key, &value)?;
         let (arena, len) = (step.detached(), cache.len);

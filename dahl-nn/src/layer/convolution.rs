@@ -154,7 +154,7 @@ impl<'m, T: Real, const D: usize> TransposedConvolution<'m, T, D> {
         Ok(Self { weight, bias, geometry, output_padding: [0; D] })
     }
 
-    /// Makes the output larger at its end, by less than the stride: a stride leaves open which of several extents it is.
+    /// Makes the output larger at its end, by less than the stride or the dilation: a stride leaves open which of several extents it is.
     pub fn output_padding(mut self, output_padding: [usize; D]) -> Self {
         self.output_padding = output_padding;
         self
@@ -181,7 +181,8 @@ impl<'m, T: Real, const D: usize> TransposedConvolution<'m, T, D> {
             let whole = end.zip(reach).and_then(|(end, reach)| end.checked_add(reach)?.checked_add(1));
             let whole = whole.and_then(|whole| whole.checked_add(self.output_padding[axis]));
             let fits = whole.and_then(|whole| whole.checked_sub(padding[axis].checked_mul(2)?));
-            *out = fits.filter(|_| self.output_padding[axis] < stride[axis]).ok_or_else(|| {
+            let may_pad = self.output_padding[axis] < stride[axis].max(dilation[axis]);
+            *out = fits.filter(|_| may_pad).ok_or_else(|| {
                 let fact = format!(
                     "axis {} of {:?} has no output with padding {padding:?} and output padding {:?}",
                     axis + 2,

@@ -30,8 +30,7 @@ impl Dropout {
         Self { probability, settings }
     }
 
-    /// # Shapes
-    /// The output as the input, of any shape.
+    /// Drops random elements of an array of any shape, if the step is training.
     ///
     /// # Errors
     /// If the probability is invalid, and those of the operation.

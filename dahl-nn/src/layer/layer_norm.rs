@@ -7,7 +7,7 @@ use crate::module::{Init, Initializer, Module, Parameter};
 use crate::setting;
 use crate::step::Step;
 
-/// What is added to the variance, as in PyTorch.
+/// What is added to the variance, as in PyTorch's `LayerNorm`; its `RMSNorm` adds the machine's epsilon instead.
 const EPSILON: f64 = 1e-5;
 
 /// `(x - mean) / sqrt(variance + epsilon) * weight + bias`, where mean and biased variance are those of the last axis (Ba,

@@ -1,6 +1,6 @@
 //! Layers: modules of this crate, one file for each. Each has a `forward` that takes a [`Step`](crate::Step).
 //!
-//! Not here: layers that know the shape of their input, for [`Sequential`](crate::Sequential) (`model`).
+//! Not here: layers that know the shape of their input, for [`Sequential`](crate::Sequential) (`sequential`).
 
 mod activation;
 mod attention;
@@ -31,4 +31,4 @@ pub use group_norm::{GroupNorm, InstanceNorm};
 pub use layer_norm::{LayerNorm, RmsNorm};
 pub use linear::Linear;
 pub use pool2d::{AvgPool2d, MaxPool2d};
-pub use recurrent::{Cell, Elman, Gated, Gru, Lstm, Memory, Packed, Recurrent, Rnn};
+pub use recurrent::{Gru, GruCell, Lstm, LstmCell, Packed, Recurrent, RecurrentCell, Rnn, RnnCell};

@@ -1,4 +1,4 @@
-//! [`Recurrent`]: layers over sequences, with the cells [`Elman`], [`Memory`] and [`Gated`].
+//! [`Recurrent`]: layers over sequences, with the cells [`RnnCell`], [`LstmCell`] and [`GruCell`].
 
 use std::marker::PhantomData;
 
@@ -10,14 +10,22 @@ use crate::setting;
 use crate::step::Step;
 
 /// A recurrent network with hyperbolic tangents (Elman 1990); PyTorch's `RNN`.
-pub type Rnn<'m, T> = Recurrent<'m, T, Elman>;
+pub type Rnn<'m, T> = Recurrent<'m, T, RnnCell>;
 /// A long short-term memory (Hochreiter and Schmidhuber 1997); PyTorch's `LSTM`. States are the hidden one and the cell's.
-pub type Lstm<'m, T> = Recurrent<'m, T, Memory>;
+pub type Lstm<'m, T> = Recurrent<'m, T, LstmCell>;
 /// A gated recurrent unit (Cho et al. 2014); PyTorch's `GRU`.
-pub type Gru<'m, T> = Recurrent<'m, T, Gated>;
+pub type Gru<'m, T> = Recurrent<'m, T, GruCell>;
 
-/// What a recurrent layer computes of a token: the cell.
-pub trait Cell {
+mod sealed {
+    /// Implemented by the cells of this crate.
+    pub trait Sealed {}
+    impl Sealed for super::RnnCell {}
+    impl Sealed for super::LstmCell {}
+    impl Sealed for super::GruCell {}
+}
+
+/// What a recurrent layer computes of a token.
+pub trait RecurrentCell: sealed::Sealed {
     /// The type's name in tables.
     const NAME: &'static str;
     /// The gates, each as wide as the state.
@@ -39,17 +47,17 @@ pub trait Cell {
 
 /// `tanh(input + hidden)`.
 #[derive(Clone, Copy, Debug)]
-pub enum Elman {}
+pub enum RnnCell {}
 
 /// [`dahl::ops::lstm_cell`].
 #[derive(Clone, Copy, Debug)]
-pub enum Memory {}
+pub enum LstmCell {}
 
 /// [`dahl::ops::gru_cell`].
 #[derive(Clone, Copy, Debug)]
-pub enum Gated {}
+pub enum GruCell {}
 
-impl Cell for Elman {
+impl RecurrentCell for RnnCell {
     const NAME: &'static str = "Rnn";
     const GATES: usize = 1;
     const STATES: usize = 1;
@@ -64,7 +72,7 @@ impl Cell for Elman {
     }
 }
 
-impl Cell for Memory {
+impl RecurrentCell for LstmCell {
     const NAME: &'static str = "Lstm";
     const GATES: usize = 4;
     const STATES: usize = 2;
@@ -81,7 +89,7 @@ impl Cell for Memory {
     }
 }
 
-impl Cell for Gated {
+impl RecurrentCell for GruCell {
     const NAME: &'static str = "Gru";
     const GATES: usize = 3;
     const STATES: usize = 1;
@@ -104,7 +112,7 @@ impl Cell for Gated {
 /// # Shapes
 /// `[batch, tokens, inputs]` to `[batch, tokens, width]`: batches come first, as with PyTorch's `batch_first`.
 #[derive(Debug)]
-pub struct Recurrent<'m, T: Real, C: Cell> {
+pub struct Recurrent<'m, T: Real, C: RecurrentCell> {
     layers: Vec<Weights<'m, T>>,
     width: usize,
     cell: PhantomData<C>,
@@ -128,7 +136,7 @@ pub struct Packed<'s, T: Real> {
     pub states: Vec<Vec<Matrix<'s, T>>>,
 }
 
-impl<'m, T: Real, C: Cell> Recurrent<'m, T, C> {
+impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
     /// `layers` layers of `width` features over tokens of `inputs` features.
     ///
     /// # Errors
@@ -161,7 +169,7 @@ impl<'m, T: Real, C: Cell> Recurrent<'m, T, C> {
         Ok(self.run(step, x, None)?.output)
     }
 
-    /// As [`forward`](Self::forward), for sequences of these lengths in `x`: what follows their ends has no effect.
+    /// As [`forward`](Self::forward), for sequences of these lengths in `x`: what follows their ends, finite numbers, has no effect.
     ///
     /// # Errors
     /// As [`forward`](Self::forward), and if a length is 0 or larger than the number of tokens.
@@ -279,7 +287,7 @@ fn padded<'s, T: Real>(
     ops::mul_init(step, &x, &mask)
 }
 
-impl<T: Real, C: Cell> Module<T> for Recurrent<'_, T, C> {
+impl<T: Real, C: RecurrentCell> Module<T> for Recurrent<'_, T, C> {
     fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a, T>) {
         let inputs = self.layers[0].input.shape[1];
         visit.module(C::NAME, format_args!("{inputs} -> {}, {} layers", self.width, self.layers.len()));

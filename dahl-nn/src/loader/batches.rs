@@ -130,8 +130,20 @@ impl<T: Real> Drop for Batches<'_, T> {
 
 /// Reads the samples of these numbers.
 fn read_samples<T: Real>(data: &impl Dataset, indices: &[usize], epoch: u64) -> Samples<T> {
-    let of_sample: usize = data.sample_shape().iter().product();
-    let mut features = vec![T::ZERO; indices.len() * of_sample];
+    // A panic outside of the samples is reported as one of the first: no thread may end without a result.
+    let sample = indices.first().copied().unwrap_or(0);
+    let of_shape = || data.sample_shape().iter().product::<usize>();
+    let of_sample: usize = catch_unwind(AssertUnwindSafe(of_shape))
+        .map_err(|panic| Error::Panic { sample, message: message(&*panic) })?;
+    let Some(len) = indices.len().checked_mul(of_sample) else {
+        let fact = format!("{} samples of {of_sample} features are more than memory holds", indices.len());
+        return Err(dahl::Error::invalid_shape("DataLoader", fact));
+    };
+    let mut features = Vec::new();
+    if let Err(error) = features.try_reserve_exact(len) {
+        return Err(dahl::Error::invalid_shape("DataLoader", error.to_string()));
+    }
+    features.resize(len, T::ZERO);
     let mut labels = Vec::with_capacity(indices.len());
     for (row, &sample) in indices.iter().enumerate() {
         let features = &mut features[row * of_sample..(row + 1) * of_sample];

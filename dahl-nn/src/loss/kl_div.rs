@@ -33,8 +33,8 @@ impl KlDiv {
         let Some(&batch) = output.shape().first() else {
             return Err(setting::wrong("rank of the output", 0, "at least 1").into());
         };
-        let mean = self.mean(step, output, target)?;
-        ops::scale_init(step, &mean, T::from_f64(output.len() as f64 / batch as f64))
+        let sum = self.sum(step, output, target)?;
+        ops::scale_init(step, &sum, T::from_f64(1.0 / batch as f64))
     }
 }
 

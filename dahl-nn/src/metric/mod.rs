@@ -4,7 +4,7 @@
 //! such as the accuracy of no prediction, is `None`. Conventions are those of scikit-learn, function by function as each
 //! type says.
 //!
-//! Not here: losses (`loss`), and the accuracy of a model on a data set (`model::Evaluation`).
+//! Not here: losses (`loss`), and the accuracy of a model on a data set (`sequential::Evaluation`).
 
 mod accuracy;
 mod confusion_matrix;

@@ -18,6 +18,10 @@ pub struct Buffer<T: Real> {
 
 impl<T: Real> Buffer<T> {
     /// A buffer with this value.
+    ///
+    /// # Errors
+    /// If the value is a part of another array whose elements are not contiguous.
+    #[track_caller]
     pub fn new<const N: usize>(value: Array<'static, T, N>) -> dahl::Result<Self> {
         let shape = value.shape().to_vec();
         Ok(Self { shape, value: Mutex::new(value.flatten()?) })
@@ -28,7 +32,7 @@ impl<T: Real> Buffer<T> {
         &self.shape
     }
 
-    /// The value, for as long as the guard lives: another thread waits.
+    /// The value, for as long as the guard lives. Whoever else needs it waits: do not call `forward` meanwhile.
     pub fn value(&self) -> MutexGuard<'_, Vector<'static, T>> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }

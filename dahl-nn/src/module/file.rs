@@ -1,5 +1,6 @@
 //! Parameters and buffers in files: safetensors, with PyTorch's names and layouts.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl TensorName {
         Self { name: name.into(), is_transposed: false }
     }
 
-    /// The file has the matrix transposed.
+    /// The file has the matrix transposed. A parameter that is no matrix is an error.
     pub fn transposed(mut self) -> Self {
         self.is_transposed = true;
         self
@@ -71,8 +72,19 @@ impl Tensors {
         let Some(dtype) = dtype::<T>() else {
             return Err(setting::wrong("element type", T::NAME, known).into());
         };
+        if shape.iter().product::<usize>() != value.len() {
+            let fact = format!("`{name}` has the shape {shape:?}, but {} elements", value.len());
+            return Err(dahl::Error::invalid_shape("save", fact));
+        }
         let bytes = bytemuck::cast_slice(&value.to_vec()?).to_vec();
-        self.tensors.insert(name, Stored { dtype, shape: shape.to_vec(), bytes });
+        let stored = Stored { dtype, shape: shape.to_vec(), bytes };
+        match self.tensors.entry(name) {
+            Entry::Vacant(entry) => drop(entry.insert(stored)),
+            Entry::Occupied(entry) => {
+                let fact = format!("two parameters or buffers have the name `{}`", entry.key());
+                return Err(dahl::Error::invalid_shape("save", fact));
+            }
+        }
         Ok(())
     }
 
@@ -201,18 +213,26 @@ impl TensorFile {
 
     /// The elements of a tensor, in the order of a parameter of `shape`.
     fn elements_as<T: Real>(&self, stored: &TensorName, shape: &[usize]) -> Result<Vec<T>> {
-        let &[rows, cols] = shape else { return self.elements(&stored.name, shape) };
         if !stored.is_transposed {
             return self.elements(&stored.name, shape);
         }
+        let &[rows, cols] = shape else {
+            let (expected, found) = ("a matrix".to_owned(), format!("a parameter of shape {shape:?}"));
+            return Err(self.mismatch(&stored.name, expected, found));
+        };
         let transposed = self.elements::<T>(&stored.name, &[cols, rows])?;
         Ok((0..rows * cols).map(|at| transposed[at % cols * rows + at / cols]).collect())
     }
 
-    /// Requires that the file has no tensors but those that `is_known`.
+    /// Requires that the file has no tensors but those that `is_known`, and the counts of batches that PyTorch's batch
+    /// normalisation has, which nothing here needs.
     pub(crate) fn require_no_other(&self, is_known: impl Fn(&str) -> bool) -> Result<()> {
         let tensors = self.tensors()?;
-        match tensors.names().into_iter().find(|&name| !is_known(name)) {
+        match tensors
+            .names()
+            .into_iter()
+            .find(|&name| !is_known(name) && !name.ends_with("num_batches_tracked"))
+        {
             Some(other) => Err(self.mismatch(other, "no such tensor".to_owned(), "one".to_owned())),
             None => Ok(()),
         }

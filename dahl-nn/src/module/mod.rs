@@ -83,7 +83,7 @@ pub(crate) use file::{TensorFile, Tensors};
     note = "add `#[derive(Module)]` to its declaration, or leave the field out with `#[module(skip)]`"
 )]
 pub trait Module<T: Real> {
-    /// Shows what is inside to `visit`, in the order of the fields.
+    /// Shows what is inside to `visit`, in the order of the fields: each parameter and buffer once.
     fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a, T>);
 
     /// Shows what is inside to `visit`, in the same order, mutably.
@@ -127,14 +127,14 @@ pub trait Module<T: Real> {
         summary::summary(self)
     }
 
-    /// Excludes the parameters whose names begin with `prefix` from learning. Returns how many.
-    fn freeze(&mut self, prefix: &str) -> usize {
-        visit::set_frozen(self, prefix, true)
+    /// Excludes a parameter, or all that are inside of the module of this name, from learning: `blocks.1`. Returns how many.
+    fn freeze(&mut self, name: &str) -> usize {
+        visit::set_frozen(self, name, true)
     }
 
-    /// Includes the parameters whose names begin with `prefix` in learning again. Returns how many.
-    fn unfreeze(&mut self, prefix: &str) -> usize {
-        visit::set_frozen(self, prefix, false)
+    /// Includes a parameter, or all that are inside of the module of this name, in learning again. Returns how many.
+    fn unfreeze(&mut self, name: &str) -> usize {
+        visit::set_frozen(self, name, false)
     }
 
     /// Sets the gradients to zero: they cost no memory traffic until something is added.
@@ -148,10 +148,11 @@ pub trait Module<T: Real> {
     /// Runs a step of training: computes the loss, and sets the gradient of each parameter that is not frozen to that of
     /// the loss. Returns the loss; waits for it, and not for the gradients.
     ///
-    /// The random numbers of the step (dropout) continue those of the runtime.
+    /// The random numbers of the step (dropout) are those of the runtime's next seed.
     ///
     /// # Errors
-    /// If the loss does not depend on a parameter that is not frozen: the error names it. And those of the operations.
+    /// If the loss does not depend on a parameter that is not frozen: the error names it, and no gradient has changed. And
+    /// those of the operations; then gradients may have been added in part.
     #[track_caller]
     fn learn(
         &mut self,
@@ -178,7 +179,7 @@ pub trait Module<T: Real> {
     where
         Self: Sized,
     {
-        let step = Step::learning(rt).seed(rt.next_seed());
+        let step = Step::learning(rt);
         let loss = loss(&step, self)?;
         step.accumulate(&loss, self)?;
         Ok(loss.read()?[[]].to_f64())

@@ -97,7 +97,14 @@ pub(super) fn for_each_parameter<T: Real, M: Module<T> + ?Sized>(
     result
 }
 
-/// Freezes the parameters whose names begin with `prefix`, or includes them again. Returns how many.
+/// Whether a name is that of `module`, or of something inside of it.
+fn is_inside(name: &str, module: &str) -> bool {
+    let module = module.trim_end_matches('.');
+    let rest = name.strip_prefix(module);
+    module.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Freezes the parameters of a module by its name, or a parameter, or includes them again. Returns how many.
 pub(super) fn set_frozen<T: Real, M: Module<T> + ?Sized>(
     module: &mut M,
     prefix: &str,
@@ -106,7 +113,7 @@ pub(super) fn set_frozen<T: Real, M: Module<T> + ?Sized>(
     let mut count = 0;
     VisitMut::all(module, &mut |name, member| {
         if let MemberMut::Parameter(parameter) = member
-            && name.to_string().starts_with(prefix)
+            && is_inside(&name.to_string(), prefix)
         {
             parameter.frozen = frozen;
             count += 1;

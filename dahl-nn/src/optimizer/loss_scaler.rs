@@ -62,7 +62,7 @@ impl Default for LossScaler {
 }
 
 impl LossScaler {
-    /// With the factor 65536 at first. It is doubled after 2000 steps without an infinite gradient, and halved after one.
+    /// With the factor 65536 at first; in f16, where that is no finite number, the first step is skipped, as in PyTorch. It is doubled after 2000 steps without an infinite gradient, and halved after one.
     pub fn new() -> Self {
         Self {
             scale: 65536.0,
@@ -122,7 +122,7 @@ impl LossScaler {
         self.skipped
     }
 
-    /// The loss times the factor: what a step of learning returns in place of the loss.
+    /// The loss times the factor: what a step of learning returns in place of the loss, so that `learn` returns it scaled.
     ///
     /// # Errors
     /// The first invalid setting, and those of the task.

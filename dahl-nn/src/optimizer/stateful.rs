@@ -218,7 +218,12 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
     ) -> dahl::Result<()> {
         self.check_settings()?;
         let is_known = self.parameters.get(index).and_then(Option::as_ref);
-        if is_known.is_none_or(|tracked| tracked.state.shape != parameter.shape) {
+        // State begins anew for another parameter, and if a setting now asks for other arrays.
+        let fits = |tracked: &Tracked<T>| {
+            tracked.state.shape == parameter.shape
+                && tracked.state.array_names == self.rule_of(tracked.group).state_names()
+        };
+        if !is_known.is_some_and(fits) {
             let tracked = self.track(name, parameter)?;
             while self.parameters.len() <= index {
                 self.parameters.push(None);

@@ -86,7 +86,7 @@ impl<T: Real> Layer<T> for Convolution<'_, T> {
 /// What a [`Pooling`] takes of each window.
 #[derive(Debug, Module)]
 #[module(crate = crate)]
-enum Of {
+enum Statistic {
     Max(MaxPool2d),
     Mean(AvgPool2d),
 }
@@ -95,7 +95,7 @@ enum Of {
 #[derive(Debug, Module)]
 #[module(crate = crate)]
 pub(super) struct Pooling {
-    of: Of,
+    of: Statistic,
     input: [usize; 3],
     output: [usize; 3],
     size: usize,
@@ -104,16 +104,16 @@ pub(super) struct Pooling {
 impl Pooling {
     #[track_caller]
     pub(super) fn max(input: [usize; 3], size: usize) -> dahl::Result<Self> {
-        Self::new(Of::Max(MaxPool2d::new(size)?), "MaxPool2d: size", input, size)
+        Self::new(Statistic::Max(MaxPool2d::new(size)?), "MaxPool2d: size", input, size)
     }
 
     #[track_caller]
     pub(super) fn mean(input: [usize; 3], size: usize) -> dahl::Result<Self> {
-        Self::new(Of::Mean(AvgPool2d::new(size)?), "AvgPool2d: size", input, size)
+        Self::new(Statistic::Mean(AvgPool2d::new(size)?), "AvgPool2d: size", input, size)
     }
 
     #[track_caller]
-    fn new(of: Of, setting: &'static str, input: [usize; 3], size: usize) -> dahl::Result<Self> {
+    fn new(of: Statistic, setting: &'static str, input: [usize; 3], size: usize) -> dahl::Result<Self> {
         let [channels, rows, cols] = input;
         let output = [channels, rows / size, cols / size];
         let value = format!("{size} on images of {input:?}");
@@ -125,8 +125,8 @@ impl Pooling {
 impl<T: Real> Layer<T> for Pooling {
     fn name(&self) -> &'static str {
         match self.of {
-            Of::Max(_) => "max_pool2d",
-            Of::Mean(_) => "avg_pool2d",
+            Statistic::Max(_) => "max_pool2d",
+            Statistic::Mean(_) => "avg_pool2d",
         }
     }
 
@@ -139,14 +139,14 @@ impl<T: Real> Layer<T> for Pooling {
     }
 
     fn epilogue(&self) -> Option<Epilogue> {
-        matches!(self.of, Of::Max(_)).then_some(Epilogue::MaxPool2d { size: self.size })
+        matches!(self.of, Statistic::Max(_)).then_some(Epilogue::MaxPool2d { size: self.size })
     }
 
     fn forward<'s>(&self, step: &'s Step<'_>, input: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
         let input = input.reshaped(images(input.shape()[0], self.input))?;
         flat(match &self.of {
-            Of::Max(pool) => pool.forward(step, &*input)?,
-            Of::Mean(pool) => pool.forward(step, &*input)?,
+            Statistic::Max(pool) => pool.forward(step, &*input)?,
+            Statistic::Mean(pool) => pool.forward(step, &*input)?,
         })
     }
 }

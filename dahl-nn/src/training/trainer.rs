@@ -9,7 +9,7 @@ use dahl::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::history::{Epoch, History};
-use crate::dataset::{DataLoader, Dataset};
+use crate::dataset::{DataLoader, Dataset, Random};
 use crate::loss::Loss;
 use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
 use crate::module::Module;
@@ -41,6 +41,9 @@ const PROGRESS_TICKS: usize = 200;
 /// Each batch is divided into micro-batches of [`micro_batch_size`](Self::micro_batch_size) samples. Every operation on
 /// a micro-batch is one task. The gradients of the micro-batches are reductions, so results do not depend on the number
 /// of workers.
+///
+/// Layers that look at several samples see a micro-batch: batch normalisation takes the statistics of each one. With
+/// `micro_batch_size(batch_size)` these are the batch's.
 pub struct Trainer<'t, 'm, T: Real, L, O> {
     model: &'t mut Sequential<'m, T>,
     loss: L,
@@ -105,7 +108,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Shuffles the samples before each epoch with the random numbers of `seed`. The default, with seed 1.
+    /// Shuffles the samples before each epoch with the random numbers of `seed`, which also determines what dropout draws.
+    /// The default, with seed 1.
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
         self
@@ -149,7 +153,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
                 indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
             }
             // Dropout draws other numbers in each epoch, and the same ones in a run that is repeated.
-            step.set_seed(self.shuffle.unwrap_or(0).wrapping_add(epoch as u64));
+            step.set_seed(Random::new(self.shuffle.unwrap_or(0), &[epoch as u64]).bits());
             let mut record =
                 self.epoch(epoch, &mut step, &mut accumulators, data, &indices, micro_batch_size)?;
             if let Some(validate) = &self.validate {
