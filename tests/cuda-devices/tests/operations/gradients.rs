@@ -25,7 +25,7 @@ fn gradients(rt: &Runtime) -> Result<[Vec<f32>; 3]> {
 
 #[test]
 fn gradients_do_not_depend_on_where_tasks_run() -> Result<()> {
-    let expected = gradients(&Runtime::builder().cpu_workers(1).build()?)?;
+    let expected = gradients(&Runtime::builder().cpu_workers(1).cuda_devices(0).build()?)?;
     let builder = || Runtime::builder().scheduler("random");
     with_settings("", builder, |rt, _, _| {
         for (actual, expected) in gradients(rt)?.iter().zip(&expected) {
