@@ -170,8 +170,13 @@ impl Tree {
         }
     }
 
+    /// Whether contributions of this layout are added to those that are there: of the same shape, or of the same elements in
+    /// the same order, as views of another shape have them.
     pub(crate) fn fits(&self, accumulator: &Accumulator, layout: &Layout) -> bool {
-        self.accumulator.is_like(accumulator) && self.layout.extents() == layout.extents()
+        let has_shape = self.layout.extents() == layout.extents();
+        let are_in_order = self.layout.is_contiguous() && layout.is_contiguous();
+        let fits = has_shape || are_in_order && self.layout.len() == layout.len();
+        self.accumulator.is_like(accumulator) && fits
     }
 
     pub(crate) fn is_empty(&self) -> bool {
