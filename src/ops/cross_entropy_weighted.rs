@@ -55,7 +55,8 @@ pub fn cross_entropy_weighted<T: Real, L: Label + Element>(
     with_scratch([logits.nrows()], |[losses]: [&mut [T::Compute]; 1]| {
         let scale = labels.scale(reduction, factor, losses);
         losses_of(logits, labels, smoothing, scale, losses);
-        out[[]] += simd::sum(losses);
+        // A scale that is infinite, if no label counts, makes the mean of nothing: NaN.
+        out[[]] += simd::sum(losses) + scale * T::Compute::ZERO;
     });
 }
 

@@ -46,7 +46,8 @@ pub fn nll<T: Real, L: Label + Element>(
         for (sample, loss) in losses.iter_mut().enumerate() {
             *loss = loss_of(input, labels, sample, scale);
         }
-        out[[]] += simd::sum(losses);
+        // A scale that is infinite, if no label counts, makes the mean of nothing: NaN.
+        out[[]] += simd::sum(losses) + scale * T::Compute::ZERO;
     });
 }
 
