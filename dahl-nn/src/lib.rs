@@ -1,12 +1,9 @@
 //! Neural networks on dahl: modules, layers, losses, optimizers, a trainer and data sets.
 //!
-//! A model is a struct of [`Parameter`](module::Parameter)s, [`layer`]s and further modules with `#[derive(Module)]` and a
-//! `forward` of its own. A [`Step`] is the scope of its operations; [`Module::learn`] computes gradients from their
-//! declarations, and an [`optimizer`] updates the parameters, at the learning rate of a [`schedule`]. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains
-//! it on a [`Dataset`], batch by batch, with several batches in flight.
-//!
-//! A program with a loop of its own reads batches by a [`DataLoader`], texts by a [`tokenizer`], and judges predictions by
-//! a [`metric`].
+//! A model is a struct of [`Parameter`]s, [`layer`]s and further modules with `#[derive(Module)]` and a `forward` of its
+//! own. A [`Step`] is the scope of its operations; [`Module::learn`] computes gradients from their declarations, and an
+//! [`optimizer`] updates the parameters. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains it on a [`Dataset`],
+//! batch by batch, with several batches in flight.
 //!
 //! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
 
