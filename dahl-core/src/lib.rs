@@ -15,6 +15,7 @@
 //! * `statistics`: totals of a run.
 //! * `check`: compares what kernels did with what they declare. `stall`: reports why a run makes no progress.
 //! * `trace`: records the events of a run in a file.
+//! * `program`: recordings of what a function submits, and their replays.
 //! * `tape`: the tasks that gradients are computed from. `expression`: interprets the derivatives of derived maps.
 //! * `machine`: descriptions of machines. [`device`]: the devices of a runtime. `simulation`: the events of a simulated
 //!   run.
@@ -46,6 +47,7 @@ pub mod observer;
 mod partition;
 pub mod perf;
 mod platform;
+mod program;
 mod runtime;
 mod scheduler;
 pub mod shape;
@@ -91,6 +93,7 @@ pub use perf::{
     Basis, CodeletPredictionError, Estimate, History, Measurement, PredictionError, PredictionErrors,
     TransferTime, WorkerHistory,
 };
+pub use program::Recording;
 pub use rayon;
 pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};
@@ -110,6 +113,13 @@ pub use variants::Variants;
 #[doc(hidden)]
 pub mod __testing {
     pub use crate::testing::*;
+}
+
+/// Items for the crate `dahl-program`: recordings and replays. Not for other use: they change without notice.
+#[doc(hidden)]
+pub mod __program {
+    pub use crate::description::TaskDesc;
+    pub use crate::program::*;
 }
 
 /// Items for the crate `dahl-nn`: a scope of its own, and gradients by the parameters of a model. Not for other use: they

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::guard::{self, ReadGuard, WriteGuard};
 use super::len::require_len;
 use super::reshaped::{Reshaped, ReshapedMut};
+use super::stand_ins;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
 use crate::device::Requester;
@@ -141,7 +142,11 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         let state = self.handle.state();
         // SAFETY: the array is new: `&mut self`, and no task has been submitted on it. Its bytes are initialised
         // (blocks are zeroed), span `len` elements, and are aligned for any element.
-        fill(unsafe { std::slice::from_raw_parts_mut(state.pointer().cast(), self.len()) });
+        let elements = unsafe { std::slice::from_raw_parts_mut(state.pointer().cast(), self.len()) };
+        fill(elements);
+        if let Some(log) = state.host().log() {
+            log.filled(state.id(), bytemuck::cast_slice(elements));
+        }
         state.set_ready();
     }
 
@@ -217,7 +222,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// one.
     #[track_caller]
     pub fn prefetch(&self, worker: usize) {
-        let state = self.handle.state();
+        let state = self.state();
         let host = state.host();
         if worker >= host.workers() || !host.is_real_device(worker) || state.quiescent_pointer().is_none() {
             return;
@@ -325,8 +330,10 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         }
     }
 
+    /// Its state; for an argument of a program that is being recorded, the stand-in's.
+    #[inline]
     pub(crate) fn state(&self) -> &ArrayState {
-        self.handle.state()
+        stand_ins::of(self.handle.state())
     }
 
     /// A handle of the part with the state `state`: `len` indices from `begin` on along `axis`.

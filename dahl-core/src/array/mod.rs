@@ -13,6 +13,7 @@ mod len;
 mod reducing;
 mod reshaped;
 mod shared;
+mod stand_ins;
 mod zeros;
 
 pub use any::AnyArray;
@@ -21,4 +22,5 @@ pub use handle::{Array, Block, Matrix, Scalar, Tensor, Vector};
 pub(crate) use len::{byte_len, require_len};
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use shared::Shared;
+pub(crate) use stand_ins::{StandIns, is_recording};
 pub(crate) use zeros::block_for;

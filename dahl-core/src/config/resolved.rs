@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::machine::Machine;
 use crate::observer::Observer;
 use crate::perf::{self, Store};
-use crate::scheduler::{PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
+use crate::scheduler::{Eager, PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::statistics::Output;
 use crate::topology::Processor;
@@ -68,6 +68,40 @@ pub(crate) struct Config {
     pub(crate) statistics: Option<Output>,
     /// Whether idle times of workers are measured.
     pub(crate) measures_waits: bool,
+    /// Whether tasks are only recorded.
+    pub(crate) records: bool,
+}
+
+impl Config {
+    /// Of an engine that only records what is submitted, with as many CPU workers, and the devices of a machine.
+    pub(crate) fn recording(cpu_workers: usize, machine: Option<Machine>) -> Self {
+        Self {
+            processors: vec![None; cpu_workers],
+            cores: 1,
+            rand_seed: 0,
+            scheduler: Box::new(Eager::new(LEAST_TASKS)),
+            divergences: None,
+            recording: None,
+            trace: None,
+            tasks_in_flight: LEAST_TASKS,
+            limit_bytes: None,
+            observer: None,
+            clock: if machine.is_some() { Clock::start_virtual() } else { Clock::start() },
+            machine,
+            cuda: Vec::new(),
+            performance: perf::Settings { store: None, calibrate: false },
+            kernels: KernelPolicy::default(),
+            teams: TeamPolicy::default(),
+            check: false,
+            stall_after: None,
+            on_stall: None,
+            name: "recording".to_owned(),
+            built_at: Location::caller(),
+            statistics: None,
+            measures_waits: false,
+            records: true,
+        }
+    }
 }
 
 impl RuntimeBuilder {
@@ -166,6 +200,7 @@ impl RuntimeBuilder {
             built_at: Location::caller(),
             measures_waits: statistics.is_some(),
             statistics,
+            records: false,
         })
     }
 }

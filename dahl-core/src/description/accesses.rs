@@ -141,6 +141,17 @@ impl Accesses {
         self.commutes |= mode == AccessMode::COMMUTE;
     }
 
+    /// Makes accesses that commute exclusive ones.
+    pub(super) fn fix_order(&mut self) {
+        for index in 0..self.len {
+            let access = self.get_mut(index);
+            if access.mode == AccessMode::COMMUTE {
+                access.mode = AccessMode::RW;
+            }
+        }
+        self.commutes = false;
+    }
+
     #[inline]
     pub(super) fn commutes(&self) -> bool {
         self.commutes

@@ -111,6 +111,17 @@ impl TaskDesc {
         self.accesses.get_mut(index).begins = true;
     }
 
+    /// Names another array in access `index`, with its private buffer, for a program's task.
+    pub(crate) fn rebind(&mut self, index: usize, array: ArrayId, buffer: Option<ArrayId>) {
+        let access = self.accesses.get_mut(index);
+        (access.array, access.buffer, access.whole) = (Some(array), buffer, None);
+    }
+
+    /// Makes accesses that commute exclusive ones, for a program's task: its order is that of the recording.
+    pub(crate) fn fix_order(&mut self) {
+        self.accesses.fix_order();
+    }
+
     /// Sets the private buffer of the contribution of access `index`; none for the array itself.
     pub(crate) fn redirect(&mut self, index: usize, buffer: Option<ArrayId>, begins: bool) {
         let access = self.accesses.get_mut(index);

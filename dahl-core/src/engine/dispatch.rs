@@ -1,5 +1,6 @@
 //! How a ready task gets from the thread that makes it ready to the thread that runs it: a part of [`Shared`], beside
 //! the scheduler.
+#![allow(unsafe_code, reason = "completes tasks that are recorded and not run")]
 
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
 use crate::cuda::HostFetch;
-use crate::graph::{Dispatch, Host, Submitted};
-use crate::task::{ReadyTask, TransferWait};
+use crate::graph::{Dispatch, Host, Log, Submitted};
+use crate::task::{ReadyTask, Step, TransferWait};
 
 impl Shared {
     /// A task for the host, which helps. After the workers have ended, it also takes theirs.
@@ -123,6 +124,9 @@ impl Dispatch for Shared {
     }
 
     fn schedule(&self, task: &Submitted, worker: Option<usize>) {
+        if let Some(log) = self.host().log() {
+            return self.record(log, task);
+        }
         self.note_ready(task);
         let task = ReadyTask::new(task, self.host());
         if let Some(worker) = task.wants_prefetch() {
@@ -138,6 +142,20 @@ impl Dispatch for Shared {
 
     fn hand_over(&self, task: &Submitted, fetches: Vec<Arc<HostFetch>>) {
         self.hand_on_wait(TransferWait::new(ReadyTask::new(task, self.host()), fetches));
+    }
+}
+
+impl Shared {
+    /// Records a task, and completes it without running it.
+    #[cold]
+    fn record(&self, log: &Log, task: &Submitted) {
+        log.task(task);
+        // SAFETY: this completes the task, below.
+        if unsafe { task.take_callback() }.is_some() {
+            log.refuse("a callback, or a task that is waited for", task.desc().location());
+        }
+        Step::new(self, None).complete(task);
+        self.host().count_completed_outside();
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::description::TaskDesc;
 use crate::device::Devices;
 use crate::explain::CallLogs;
-use crate::graph::{Host, HostParts};
+use crate::graph::{Host, HostParts, Log};
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes};
 use crate::observer::{Observer, Submission};
@@ -116,6 +116,7 @@ impl Shared {
             tasks_in_flight: config.tasks_in_flight,
             name: config.name,
             built_at: config.built_at,
+            log: config.records.then(Log::default),
         });
         Self {
             stall: Stall::new(config.stall_after, config.on_stall, workers, scheduler.name()),
@@ -172,6 +173,11 @@ impl Shared {
 
     pub(crate) fn call_logs(&self) -> &CallLogs {
         &self.call_logs
+    }
+
+    /// Whether anybody asks to be shown submissions.
+    pub(crate) fn shows_submissions(&self) -> bool {
+        self.observer.is_some() || without_unwinding(|| self.scheduler.sees_submissions())
     }
 
     pub(crate) fn observe(&self, task: &TaskDesc) {

@@ -226,6 +226,30 @@ pub enum ErrorKind {
         /// What is wrong, and a remedy.
         fact: &'static str,
     },
+    /// D0026: a value is read or written by the host while a program is recorded.
+    #[error(
+        "{call}: a program is being recorded, and none of its tasks has run, so no array has a value; pass what the program depends on as an argument"
+    )]
+    WhileRecording {
+        /// The call.
+        call: &'static str,
+    },
+    /// D0027: a program cannot be recorded, or not be called with these arguments.
+    #[error("{program}: {fact}")]
+    Program {
+        /// The program.
+        program: &'static str,
+        /// What is wrong, and a remedy.
+        fact: String,
+    },
+    /// D0028: an array that a program does not know, while it is recorded.
+    #[error(
+        "{codelet}: one of its arrays is neither an argument of the program that is recorded nor made under its scope; pass it to the program"
+    )]
+    NotAnArgument {
+        /// The codelet.
+        codelet: &'static str,
+    },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
     Other(Arc<dyn std::error::Error + Send + Sync>),
@@ -260,6 +284,9 @@ impl ErrorKind {
             Self::InsideCheckpoint => "D0023",
             Self::WritesTape { .. } => "D0022",
             Self::Rule { .. } => "D0021",
+            Self::WhileRecording { .. } => "D0026",
+            Self::Program { .. } => "D0027",
+            Self::NotAnArgument { .. } => "D0028",
             Self::Other(_) => "D0099",
         }
     }

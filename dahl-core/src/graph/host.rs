@@ -11,6 +11,7 @@ use crossbeam_utils::CachePadded;
 
 use super::failures::Failures;
 use super::handed_over::HandedOver;
+use super::log::Log;
 use super::record::{Record, Submitted};
 use super::state::ArrayState;
 use super::waiter::Waiter;
@@ -97,6 +98,7 @@ pub(crate) struct HostParts {
     pub(crate) tasks_in_flight: usize,
     pub(crate) name: String,
     pub(crate) built_at: &'static Location<'static>,
+    pub(crate) log: Option<Log>,
 }
 
 /// The common state of the arrays and tasks of a runtime. It lives as long as any of them.
@@ -130,6 +132,8 @@ pub(crate) struct Host {
     bulk: usize,
     name: String,
     built_at: &'static Location<'static>,
+    /// For an engine that only records what is submitted.
+    log: Option<Log>,
 }
 
 impl fmt::Debug for Host {
@@ -149,7 +153,8 @@ impl Deref for Host {
 
 impl Host {
     pub(crate) fn new(parts: HostParts) -> Self {
-        let HostParts { memory, platform, recorder, sleep, clock, tasks_in_flight, name, built_at } = parts;
+        let HostParts { memory, platform, recorder, sleep, clock, tasks_in_flight, name, built_at, log } =
+            parts;
         let workers = platform.workers();
         Self {
             records: Slab::new(Record::new),
@@ -174,6 +179,7 @@ impl Host {
             bulk: MOST_BULK.min(tasks_in_flight / (4 * workers)),
             name,
             built_at,
+            log,
         }
     }
 
@@ -217,6 +223,12 @@ impl Host {
         self.built_at
     }
 
+    /// The log of an engine that only records what is submitted.
+    #[inline]
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
     pub(crate) fn limit(&self) -> u32 {
         self.limit
     }
@@ -246,7 +258,12 @@ impl Host {
     }
 
     pub(crate) fn next_sequence(&self) -> u64 {
-        self.submitted.fetch_add(1, Ordering::SeqCst)
+        self.next_sequences(1)
+    }
+
+    /// The first of `count` numbers, for as many tasks, which are counted as submitted.
+    pub(crate) fn next_sequences(&self, count: u64) -> u64 {
+        self.submitted.fetch_add(count, Ordering::SeqCst)
     }
 
     /// Whether every task that was submitted has completed, and every split and join that was handed over has run.

@@ -232,6 +232,12 @@ impl Partition {
         self.shared
     }
 
+    /// The whole array, whose split or join is being submitted.
+    pub(super) fn whole_id(&self) -> ArrayId {
+        // SAFETY: the whole array is borrowed by the submitter.
+        unsafe { &*self.whole }.id()
+    }
+
     /// The whole, if the join ends the split's access to it.
     pub(crate) fn returned_whole(&self) -> Option<ArrayId> {
         // SAFETY: the whole array's release follows the split's access, which ends after the join.

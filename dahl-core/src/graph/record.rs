@@ -12,6 +12,7 @@ use super::chain::{Link, LinkKind};
 use super::commute_lock::LockWaiter;
 use super::countdown::Countdown;
 use super::partition::Partition;
+use super::replay::Node;
 use super::state::ArrayState;
 use super::waiter::Waiter;
 use crate::access::AccessMode;
@@ -79,6 +80,8 @@ pub(crate) enum Party {
     Partition(*const Partition),
     /// The recipient of the message that an external task may begin.
     External(Begin),
+    /// The task of a program that it is.
+    Node(*const Node),
 }
 
 // SAFETY: see "who may access" above; the pointers are to objects that outlive the task: arrays have a release link
@@ -192,6 +195,12 @@ impl Record {
         unsafe { *bound.record.get() = self };
         // SAFETY: guaranteed by the caller.
         unsafe { *bound.array.get() = array };
+    }
+
+    /// Prepares the record of a program's task for a replay, in which `before` tasks come before it.
+    pub(super) fn arm_for_replay(&self, before: u32) {
+        self.pending.arm(before);
+        self.unretired.arm(1);
     }
 
     /// Takes the callback of the task's end.

@@ -141,20 +141,36 @@ impl ArrayState {
         };
         // SAFETY: as above.
         unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
+        if let Some(log) = host.log() {
+            log.made(state);
+        }
         NonNull::from(state)
     }
 
     /// The state of a part of `whole`. It has no content before [`begin_part`](Self::begin_part).
     pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
-        let engine = whole.engine();
         let element = whole.fixed().element.expect("a state in use has an element type");
+        let part = Self::create_part_of(whole.engine(), element, layout);
+        // SAFETY: the state was just created, and parts are freed with their partition.
+        unsafe { part.as_ref() }.part_of.store(whole.id().number(), Ordering::Relaxed);
+        part
+    }
+
+    /// The state of a part of any array, without content.
+    pub(crate) fn create_part_of(
+        engine: &Arc<dyn Engine>,
+        element: ElementType,
+        layout: Layout,
+    ) -> NonNull<Self> {
         let bytes = layout.len() * element.size_bytes;
         let part = Self::create(engine, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
         // SAFETY: the state was just created, and parts are freed with their partition.
         let state = unsafe { part.as_ref() };
         // SAFETY: nothing else knows the new state.
         unsafe { (*state.fixed.get()).part = Some(layout) };
-        state.part_of.store(whole.id().number(), Ordering::Relaxed);
+        if let Some(log) = state.host().log() {
+            log.placed(state.id(), layout);
+        }
         part
     }
 
@@ -316,7 +332,9 @@ impl ArrayState {
     pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
         // In this order: a thread that sees that no partition or reduction is open sees in the chain what closed them.
         let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
+        // An array of a recording has no value.
         let is_quiescent = nothing_open
+            && self.host().log().is_none()
             && self.chain.is_quiet()
             && self.content.get() == Content::Ready
             && self.replicas.is_home();

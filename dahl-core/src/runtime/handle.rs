@@ -96,6 +96,11 @@ impl Runtime {
         Ok(Self { executor, threads, output, seeds })
     }
 
+    /// The executor.
+    pub(crate) fn executor(&self) -> Arc<Executor> {
+        Arc::clone(&self.executor)
+    }
+
     /// The executor, in the type that arrays store.
     fn engine(&self) -> Arc<dyn Engine> {
         Arc::<Executor>::clone(&self.executor)

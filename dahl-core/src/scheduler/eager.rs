@@ -20,6 +20,10 @@ impl Scheduler for Eager {
         "eager"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn serves_any_worker(&self) -> bool {
         true
     }

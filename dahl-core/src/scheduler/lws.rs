@@ -88,6 +88,10 @@ impl Scheduler for LocalityWorkStealing {
         "lws"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, workers: &Workers) {
         let infos = workers.as_slice();
         let is_of = |group: &Group, info: &WorkerInfo| {

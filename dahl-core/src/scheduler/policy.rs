@@ -27,6 +27,11 @@ pub trait Scheduler: Send + Sync {
         let _ = task;
     }
 
+    /// Whether [`submitted`](Self::submitted) does something: replays of programs call it only then.
+    fn sees_submissions(&self) -> bool {
+        true
+    }
+
     /// Takes a task that has become ready; `worker` is the worker whose task made it ready, if any.
     fn push(&self, task: ReadyTask, worker: Option<usize>);
 

@@ -30,6 +30,10 @@ impl Scheduler for Prio {
         "prio"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn serves_any_worker(&self) -> bool {
         true
     }

@@ -58,6 +58,10 @@ impl Scheduler for Random {
         "random"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, workers: &Workers) {
         self.workers = Some(workers.clone());
     }

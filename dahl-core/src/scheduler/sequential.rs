@@ -30,6 +30,10 @@ impl Scheduler for Sequential {
         "sequential"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, workers: &Workers) {
         self.workers = Some(workers.clone());
     }

@@ -44,6 +44,10 @@ impl Scheduler for Shuffled {
         self.name
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn serves_any_worker(&self) -> bool {
         true
     }

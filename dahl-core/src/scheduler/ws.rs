@@ -24,6 +24,10 @@ impl Scheduler for WorkStealing {
         "ws"
     }
 
+    fn sees_submissions(&self) -> bool {
+        false
+    }
+
     fn serves_any_worker(&self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::{Array, Shared, byte_len};
+use crate::array::{Array, Shared, byte_len, is_recording};
 use crate::codelet::{Codelet, Parameter, in_kernel};
 use crate::description::{AccessDesc, Action, Call, Over, TaskDesc};
 use crate::element::Element;
@@ -173,6 +173,11 @@ impl<'a> Task<'a> {
             }
             None => {
                 let executor = Executor::of(&**engine);
+                if is_recording() && executor.log().is_none() {
+                    let kind = ErrorKind::NotAnArgument { codelet: self.codelet.name };
+                    self.fail(Error::at(kind, self.location));
+                    return None;
+                }
                 if executor.is_stopped() {
                     let kind = ErrorKind::RuntimeDropped { subject: self.codelet.name };
                     self.fail(Error::at(kind, self.location));

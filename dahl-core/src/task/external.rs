@@ -100,6 +100,14 @@ enum Cause {
 }
 
 impl External {
+    /// A task that was told that it may begin, and whose accesses are in order.
+    ///
+    /// # Safety
+    /// The task is external, it has begun, and this is its only `External`.
+    pub(super) unsafe fn of(task: NonNull<Submitted>, engine: Arc<dyn Engine>) -> Self {
+        Self { task, engine, is_over: false }
+    }
+
     fn task(&self) -> &Submitted {
         // SAFETY: the record is not free before the task has been completed, which takes this value.
         unsafe { self.task.as_ref() }
@@ -158,7 +166,6 @@ impl External {
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs
     /// have no value.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
     pub(crate) fn complete(mut self, result: Ended) {
         self.is_over = true;
         let mut ended = Some((self, result));

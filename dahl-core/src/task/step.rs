@@ -8,13 +8,14 @@ use super::external;
 use super::lifo_slot::LifoSlot;
 use super::ready::ReadyTask;
 use super::recycler::Recycler;
+use super::replay;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
 use crate::cuda::HostFetch;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::graph::{
-    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted,
+    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Node, Partition, Party, Record, Replay, Submitted,
 };
 use crate::sync::atomic::Ordering;
 
@@ -69,6 +70,12 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 
     /// Finishes every access of a task that has run. The record may be another task's when this returns.
     pub(crate) fn complete(&mut self, task: &Submitted) {
+        if let &Party::Node(node) = task.party() {
+            // SAFETY: the task has not been counted as ended, so the program is kept.
+            let node = unsafe { &*node };
+            self.run(|step| step.pass_on(node));
+            return self.end_node(node);
+        }
         if task.desc().commutes() {
             self.release_locks(task);
         }
@@ -83,6 +90,11 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         expect(dead_code, reason = "there are no such devices")
     )]
     pub(crate) fn release_early(&mut self, task: &Submitted) {
+        if let &Party::Node(node) = task.party() {
+            // SAFETY: as in `complete`.
+            let node = unsafe { &*node };
+            return self.run(|step| step.pass_on(node));
+        }
         if task.desc().commutes() {
             self.release_locks(task);
         }
@@ -96,6 +108,10 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 
     /// Ends a task whose dependencies were released early.
     pub(crate) fn end(&mut self, task: &Submitted) {
+        if let &Party::Node(node) = task.party() {
+            // SAFETY: as in `complete`.
+            return self.end_node(unsafe { &*node });
+        }
         if task.record().count_retired(1) {
             self.give_back(task);
         }
@@ -175,13 +191,24 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 }
                 self.run_partition(task);
             }
+            (_, &Party::Node(node)) => {
+                // SAFETY: as above; it is ready.
+                unsafe { replay::run_inline(submitted) };
+                // SAFETY: the task has not been counted as ended, so the program is kept.
+                let node = unsafe { &*node };
+                self.pass_on(node);
+                self.end_node(node);
+            }
             (Action::Forget, _) => {
                 // SAFETY: as above.
                 let forgetting = unsafe { task.as_ref() };
                 let array = forgetting.access(0).state().expect("it is an array's value");
-                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
-                // SAFETY: it is ready, so it holds its access, which is exclusive.
-                unsafe { array.forget_value(requester) };
+                let location = forgetting.desc().location();
+                match self.host.log() {
+                    Some(log) => log.forget(array, location),
+                    // SAFETY: it is ready, so it holds its access, which is exclusive.
+                    None => unsafe { array.forget_value(Requester { name: "invalidate", location }) },
+                }
                 self.finish(task, 0);
             }
             (Action::External(_), _) => {
@@ -245,8 +272,11 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
             (Action::Split, &Party::Partition(partition)) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
-                // SAFETY: the split is ready, and it is run once.
-                unsafe { partition.run_split(location) };
+                match self.host.log() {
+                    Some(log) => log.partition(partition, true, location),
+                    // SAFETY: the split is ready, and it is run once.
+                    None => unsafe { partition.run_split(location) },
+                }
                 // The split of an exclusive partition keeps its access to the whole array, number 0, until the join.
                 let first = usize::from(!partition.is_shared());
                 self.finish(task, first);
@@ -255,8 +285,11 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's record of
                 // an exclusive one, until its access to the whole array is finished.
                 let partition = unsafe { &*partition };
-                // SAFETY: the join is ready, and it is run once.
-                unsafe { partition.run_join(location) };
+                match self.host.log() {
+                    Some(log) => log.partition(partition, false, location),
+                    // SAFETY: the join is ready, and it is run once.
+                    None => unsafe { partition.run_join(location) },
+                }
                 let shared = partition.is_shared();
                 self.finish(task, 0);
                 if shared {
@@ -318,6 +351,38 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 }
 
 impl<D: Dispatch + ?Sized> Step<'_, D> {
+    /// Hands over the first tasks of a replay whose counts are prepared.
+    ///
+    /// # Safety
+    /// The caller has prepared the records, and holds a reference to what keeps the replay until this returns.
+    pub(crate) unsafe fn begin_replay(&mut self, replay: &Replay) {
+        for &root in replay.roots() {
+            // SAFETY: the record is filled in, and counts as submitted since the caller has prepared it.
+            self.run(|step| step.hand_over(unsafe { replay.nodes()[root as usize].record.submitted() }));
+        }
+    }
+
+    /// Counts a program's task that has run in the tasks after it.
+    fn pass_on(&mut self, node: &Node) {
+        // SAFETY: the task has not been counted as ended.
+        let replay = unsafe { node.replay() };
+        for &after in &node.after {
+            let record = &replay.nodes()[after as usize].record;
+            if record.count_ready(1) {
+                // SAFETY: as in `begin_replay`; the last count makes it ready.
+                self.hand_over(unsafe { record.submitted() });
+            }
+        }
+    }
+
+    /// Counts a program's task that has ended, and ends the replay if it was the last.
+    fn end_node(&mut self, node: &Node) {
+        // SAFETY: the task has not been counted as ended.
+        if let Some(running) = unsafe { node.replay() }.count_ended() {
+            replay::end(running);
+        }
+    }
+
     /// Takes the missing commute locks of the task, array by array, and then schedules it. If it must wait for one, the
     /// task that hands that lock over continues here.
     fn acquire_locks(&mut self, task: &Submitted) {

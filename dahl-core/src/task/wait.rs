@@ -30,6 +30,9 @@ pub(crate) fn wait_for_access(
     if host.is_forked() {
         return Err(Error::at(ErrorKind::Forked { subject: call }, location));
     }
+    if host.log().is_some() {
+        return Err(Error::at(ErrorKind::WhileRecording { call }, location));
+    }
     if array.saves().forbids(mode) {
         return Err(Error::at(ErrorKind::WritesTape { call }, location));
     }

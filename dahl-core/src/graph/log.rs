@@ -1,0 +1,165 @@
+//! [`Log`]: what was submitted to an engine that only records it (`program/README.md`).
+
+use std::panic::Location;
+
+use super::partition::Partition;
+use super::record::Submitted;
+use super::state::ArrayState;
+use crate::array_id::ArrayId;
+use crate::description::TaskDesc;
+use crate::element::ElementType;
+use crate::shape::Layout;
+use crate::sync::{Mutex, MutexGuard};
+
+/// What was submitted, in order, and the arrays that were made.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    entries: Mutex<Entries>,
+}
+
+/// The entries of a log.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) steps: Vec<LoggedStep>,
+    pub(crate) arrays: Vec<LoggedArray>,
+    /// What cannot be replayed, with the line that submitted it.
+    pub(crate) problem: Option<(&'static str, &'static Location<'static>)>,
+}
+
+/// An array of a recording.
+#[derive(Clone, Debug)]
+pub struct LoggedArray {
+    /// Its id in the recording.
+    pub id: ArrayId,
+    /// The type of its elements.
+    pub element: ElementType,
+    /// The bytes of its elements.
+    pub bytes: usize,
+    /// Its value before its first task.
+    pub initial: Initial,
+    /// For a part: its layout in the buffer of its whole array.
+    pub part: Option<PartOf>,
+}
+
+/// The value of an array before its first task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// Zeros, or no value: a task that reads it finds zeros.
+    Zeros,
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+/// The place of a part.
+#[derive(Clone, Copy, Debug)]
+pub struct PartOf(pub(crate) Layout);
+
+impl PartOf {
+    /// The first element and the number of elements up to the last one, in the whole array's buffer.
+    pub fn span(&self) -> (usize, usize) {
+        let last: isize = self
+            .0
+            .extents()
+            .iter()
+            .zip(self.0.strides())
+            .map(|(&len, stride)| (len as isize - 1) * stride)
+            .sum();
+        (self.0.offset, if self.0.len() == 0 { 0 } else { last as usize + 1 })
+    }
+}
+
+/// Something that was submitted.
+#[derive(Clone, Debug)]
+pub enum LoggedStep {
+    /// A task, with the array whose chain orders each access: none for temporary memory.
+    Task {
+        /// The description. Its arrays are those that users know: contributions to a reduction name its array.
+        desc: TaskDesc,
+        /// The array of each access: for a contribution, the private buffer.
+        arrays: Vec<Option<ArrayId>>,
+    },
+    /// The parts of an array get its value.
+    Split(LoggedPartition),
+    /// An array gets the value of its parts.
+    Join(LoggedPartition),
+    /// The value of an array is discarded: it is zero.
+    Forget(ArrayId, &'static Location<'static>),
+}
+
+/// A partition.
+#[derive(Clone, Debug)]
+pub struct LoggedPartition {
+    /// The whole array.
+    pub whole: ArrayId,
+    /// Its parts.
+    pub parts: Vec<ArrayId>,
+    /// Whether the parts are only read.
+    pub shared: bool,
+    /// The line that submitted it.
+    pub location: &'static Location<'static>,
+}
+
+impl Log {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Takes all entries.
+    pub(crate) fn take(&self) -> Entries {
+        std::mem::take(&mut *self.entries())
+    }
+
+    /// An array was made.
+    pub(super) fn made(&self, state: &ArrayState) {
+        let element = *state.element().expect("a state in use has an element type");
+        let (id, bytes) = (state.id(), state.bytes());
+        self.entries().arrays.push(LoggedArray { id, element, bytes, initial: Initial::Zeros, part: None });
+    }
+
+    /// An array is a part of another one.
+    pub(super) fn placed(&self, id: ArrayId, layout: Layout) {
+        self.entries().change(id, |array| array.part = Some(PartOf(layout)));
+    }
+
+    /// The host has filled a new array.
+    pub(crate) fn filled(&self, id: ArrayId, elements: &[u8]) {
+        self.entries().change(id, |array| array.initial = Initial::Bytes(elements.to_vec()));
+    }
+
+    /// A task was submitted.
+    pub(crate) fn task(&self, task: &Submitted) {
+        let arrays = task.accesses().map(|access| access.state().map(ArrayState::id)).collect();
+        self.entries().steps.push(LoggedStep::Task { desc: task.desc().clone(), arrays });
+    }
+
+    /// A split was submitted, or else a join.
+    pub(crate) fn partition(
+        &self,
+        partition: &Partition,
+        is_split: bool,
+        location: &'static Location<'static>,
+    ) {
+        let parts = partition.part_states().map(ArrayState::id).collect();
+        let logged =
+            LoggedPartition { whole: partition.whole_id(), parts, shared: partition.shared, location };
+        let step = if is_split { LoggedStep::Split(logged) } else { LoggedStep::Join(logged) };
+        self.entries().steps.push(step);
+    }
+
+    /// The value of an array was discarded.
+    pub(crate) fn forget(&self, array: &ArrayState, location: &'static Location<'static>) {
+        self.entries().steps.push(LoggedStep::Forget(array.id(), location));
+    }
+
+    /// Something was submitted that cannot be replayed.
+    pub(crate) fn refuse(&self, what: &'static str, location: &'static Location<'static>) {
+        self.entries().problem.get_or_insert((what, location));
+    }
+}
+
+impl Entries {
+    fn change(&mut self, id: ArrayId, change: impl FnOnce(&mut LoggedArray)) {
+        let array = self.arrays.iter_mut().rev().find(|array| array.id == id);
+        change(array.expect("an array is logged when it is made"));
+    }
+}

@@ -1,0 +1,117 @@
+//! [`Replay`]: the tasks of a program that is ready to run, with the order between them. `program/README.md` says who may
+//! touch them when.
+#![allow(unsafe_code, reason = "one replay at a time owns what is in the cells")]
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::record::{Record, Submitted};
+use crate::sync::atomic::{AtomicU32, Ordering};
+
+/// A task of a program: its record, and the tasks after it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) record: Record,
+    /// How many tasks come before it.
+    pub(crate) before: u32,
+    /// The tasks that come after it.
+    pub(crate) after: Box<[u32]>,
+    replay: *const Replay,
+}
+
+/// The tasks of a program.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    nodes: Box<[Node]>,
+    /// The tasks that no other one comes before.
+    roots: Box<[u32]>,
+    /// The tasks that have not ended.
+    left: AtomicU32,
+    running: UnsafeCell<Option<Running>>,
+}
+
+/// A replay that has begun.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// The task as which the runtime knows it.
+    pub(crate) envelope: NonNull<Submitted>,
+    /// What keeps the tasks, and all that they use.
+    pub(crate) keeps: Arc<dyn Keeps>,
+}
+
+/// What keeps the tasks of a replay.
+pub(crate) trait Keeps: Any + Send + Sync + std::fmt::Debug {}
+
+// SAFETY: `running` is written by the thread that begins the replay, before it hands a task over, and taken by the thread
+// that counts the last one; the rest is atomic or does not change while a replay runs.
+unsafe impl Send for Replay {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Replay {}
+
+impl Replay {
+    /// The tasks, each with those after it and the number of those before it. The result stays where it is.
+    pub(crate) fn new(tasks: Vec<(Record, Vec<u32>)>) -> Box<Self> {
+        let mut before = vec![0; tasks.len()];
+        tasks.iter().flat_map(|(_, after)| after).for_each(|&task| before[task as usize] += 1);
+        let roots = (0..tasks.len() as u32).filter(|&task| before[task as usize] == 0).collect();
+        let nodes = tasks.into_iter().zip(before).map(|((record, after), before)| Node {
+            record,
+            before,
+            after: after.into_boxed_slice(),
+            replay: ptr::null(),
+        });
+        let mut replay = Box::new(Self {
+            nodes: nodes.collect(),
+            roots,
+            left: AtomicU32::new(0),
+            running: UnsafeCell::new(None),
+        });
+        let this: *const Self = &raw const *replay;
+        replay.nodes.iter_mut().for_each(|node| node.replay = this);
+        replay
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The tasks that no other one comes before.
+    pub(crate) fn roots(&self) -> &[u32] {
+        &self.roots
+    }
+
+    /// Prepares the counts.
+    ///
+    /// # Safety
+    /// No replay is running, and this thread is the one that begins the next one.
+    pub(crate) unsafe fn begin(&self, running: Running) {
+        self.left.store(self.nodes.len() as u32, Ordering::Relaxed);
+        // SAFETY: guaranteed by the caller.
+        unsafe { *self.running.get() = Some(running) };
+        for node in &self.nodes {
+            node.record.arm_for_replay(node.before);
+        }
+    }
+
+    /// Counts a task that has ended. For the last one: the replay, which has ended.
+    pub(crate) fn count_ended(&self) -> Option<Running> {
+        // SAFETY: whoever counts the last task has seen all that others did before they counted theirs, and nobody else
+        // uses the cell before the next replay begins, which is after the caller has completed the envelope.
+        (self.left.fetch_sub(1, Ordering::AcqRel) == 1)
+            .then(|| unsafe { (*self.running.get()).take() })
+            .flatten()
+    }
+}
+
+impl Node {
+    /// The program that it is of.
+    ///
+    /// # Safety
+    /// A replay is running in which the node's task has not been counted as ended.
+    pub(crate) unsafe fn replay<'r>(&self) -> &'r Replay {
+        // SAFETY: `Replay::new` set it, and the program is kept while a replay runs.
+        unsafe { &*self.replay }
+    }
+}

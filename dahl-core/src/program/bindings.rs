@@ -1,0 +1,151 @@
+//! [`Bindings`]: the arguments of a call of a program; [`Signature`]: what of them a recording depends on.
+#![allow(unsafe_code, reason = "keeps the states of arrays that it borrows")]
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use crate::argument::Argument;
+use crate::array::Array;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::ArrayState;
+use crate::shape::Layout;
+
+/// The arrays and plain values of a call, in the order of the parameters.
+#[derive(Debug, Default)]
+pub struct Bindings<'a> {
+    pub(super) arrays: Vec<Binding>,
+    values: Vec<u8>,
+    borrows: PhantomData<&'a mut ()>,
+}
+
+/// An array of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Binding {
+    pub(super) state: NonNull<ArrayState>,
+    pub(super) kind: BindingKind,
+}
+
+/// What of an array a recording depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BindingKind {
+    pub(super) element: ElementType,
+    pub(super) layout: Layout,
+    pub(super) writes: bool,
+}
+
+// SAFETY: the states are those of borrowed arrays, which are `Send` and `Sync`.
+unsafe impl Send for Bindings<'_> {}
+
+/// The element types, layouts and modes of the arrays, and the plain values.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    arrays: Vec<BindingKind>,
+    values: Vec<u8>,
+}
+
+impl BindingKind {
+    fn is_same(&self, other: &Self) -> bool {
+        self.element == other.element && self.writes == other.writes && self.layout.is_same(&other.layout)
+    }
+}
+
+impl<'a> Bindings<'a> {
+    /// Without arguments.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The memory of this, for other arguments.
+    pub fn recycled<'b>(mut self) -> Bindings<'b> {
+        self.arrays.clear();
+        self.values.clear();
+        Bindings { arrays: self.arrays, values: self.values, borrows: PhantomData }
+    }
+
+    /// Adds an array that the program reads.
+    pub fn read<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
+        self.add(array, false);
+    }
+
+    /// Adds an array that the program may change.
+    pub fn write<T: Element, const N: usize>(&mut self, array: &'a mut Array<'_, T, N>) {
+        self.add(array, true);
+    }
+
+    fn add<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>, writes: bool) {
+        let kind = BindingKind { element: ElementType::of::<T>(), layout: array.layout(), writes };
+        self.arrays.push(Binding { state: NonNull::from(array.state()), kind });
+    }
+
+    /// Adds a plain value, on which the recording depends.
+    pub fn value<A: Argument>(&mut self, value: A) {
+        let start = self.values.len();
+        self.values.resize(start + A::SIZE_BYTES, 0);
+        value.encode(&mut self.values[start..]);
+    }
+
+    /// Adds something else on which the recording depends: how many elements a slice has.
+    pub fn count(&mut self, count: usize) {
+        self.values.extend_from_slice(&count.to_ne_bytes());
+    }
+
+    /// The number of arrays.
+    pub fn arrays(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// What a recording depends on.
+    pub fn signature(&self) -> Signature {
+        Signature {
+            arrays: self.arrays.iter().map(|array| array.kind).collect(),
+            values: self.values.clone(),
+        }
+    }
+
+    /// Whether a recording with this signature is one for these arguments.
+    pub fn fits(&self, signature: &Signature) -> bool {
+        self.arrays.len() == signature.arrays.len()
+            && self.values == signature.values
+            && self.arrays.iter().zip(&signature.arrays).all(|(own, other)| own.kind.is_same(other))
+    }
+
+    /// The states, for the lifetime of the borrows.
+    pub(super) fn states(&self) -> impl Iterator<Item = (&'a ArrayState, bool)> {
+        // SAFETY: the arrays are borrowed for `'a`.
+        self.arrays.iter().map(|array| (unsafe { array.state.as_ref() }, array.kind.writes))
+    }
+
+    /// Requires that no array is there twice.
+    ///
+    /// # Errors
+    /// That names the two arguments.
+    pub(super) fn require_distinct(
+        &self,
+        program: &'static str,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        for (later, (state, _)) in self.states().enumerate() {
+            let same = |other: &ArrayState| {
+                std::ptr::eq(other, state)
+                    || other.whole() == Some(state.id())
+                    || state.whole() == Some(other.id())
+            };
+            if let Some(earlier) = self.states().take(later).position(|(other, _)| same(other)) {
+                let fact = format!(
+                    "arrays {earlier} and {later} of its arguments, counted from 0, are one array, or one is a part of the other; pass it once"
+                );
+                return Err(Error::at(ErrorKind::Program { program, fact }, location));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Signature {
+    /// The shape and the element type of each array, and whether the program may change it.
+    pub fn arrays(&self) -> impl Iterator<Item = (&[usize], ElementType, bool)> {
+        self.arrays.iter().map(|kind| (kind.layout.extents(), kind.element, kind.writes))
+    }
+}

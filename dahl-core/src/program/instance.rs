@@ -1,0 +1,427 @@
+//! [`Instance`]: a program that is ready to run on a runtime. `README.md` says who may touch its parts.
+#![allow(unsafe_code, reason = "fills in records and arrays that one replay at a time owns")]
+
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::bindings::Bindings;
+use crate::access::AccessMode;
+use crate::array::{Array, byte_len};
+use crate::codelet::{Codelet, in_kernel};
+use crate::description::{Action, Call, TaskDesc};
+use crate::device::Requester;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
+use crate::graph::{
+    self, ArrayState, Begin, Content, Engine as _, Keeps, Origin, PartOf, Party, Record, Replay, Running,
+    Submitted,
+};
+use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
+use crate::runtime::Runtime;
+use crate::shape::Layout;
+use crate::task::{self, Draft, block_in_submission};
+
+/// A runtime, as programs keep it.
+#[derive(Clone, Debug)]
+pub struct Engine(Arc<Executor>);
+
+impl Engine {
+    /// That of a runtime.
+    pub fn of(runtime: &Runtime) -> Self {
+        Self(runtime.executor())
+    }
+
+    pub(super) fn executor(&self) -> &Executor {
+        &self.0
+    }
+
+    /// Whether it has memory other than the main memory.
+    pub fn has_devices(&self) -> bool {
+        self.0.devices().is_some()
+    }
+
+    /// An array that a replay is about to write.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    #[track_caller]
+    pub fn output<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
+        let location = Location::caller();
+        let block = block_in_submission(&*self.0, byte_len::<T>(&shape)?, Holder::new("array", location))
+            .map_err(|shortage| shortage.at(location))?;
+        let engine: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&self.0);
+        let pointer = block.pointer();
+        Ok(Array::new(&engine, shape, pointer, Origin::Block(block), Content::Unset))
+    }
+}
+
+/// An array of an instance.
+#[derive(Clone, Debug)]
+pub struct ArraySpec {
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its bytes.
+    pub bytes: usize,
+    /// Where it is.
+    pub place: Place,
+    /// Whether a task reads it before one has written all of it: then each replay begins with its first value.
+    pub begins: bool,
+    /// Its first value, if that is not zeros.
+    pub initial: Option<Vec<u8>>,
+}
+
+/// Where an array of an instance is.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// An argument, or, after these, an array that the program returns.
+    Bound(usize),
+    /// So many bytes from the start of the instance's block.
+    At(usize),
+    /// A part of another array.
+    Part(PartOf),
+}
+
+/// A step of an instance.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// The arrays, by number: of each access; or the whole array, and its parts.
+    pub arrays: Vec<Option<usize>>,
+    /// The steps that come after it, by number.
+    pub after: Vec<u32>,
+    /// The line that submitted it.
+    pub location: &'static Location<'static>,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum StepKind {
+    /// A worker runs a task.
+    Task(TaskDesc),
+    /// Parts get the value of their whole array. They are only read if this is true.
+    Split(bool),
+    /// An array gets the value of its parts, unless they are only read.
+    Join(bool),
+    /// An array's value is discarded.
+    Forget,
+}
+
+/// A program that is ready to run.
+#[derive(Debug)]
+pub struct Instance {
+    engine: Engine,
+    name: &'static Codelet,
+    replay: Box<Replay>,
+    /// Those that are not bound.
+    arrays: Vec<Option<NonNull<ArrayState>>>,
+    /// Of each bound array: the accesses to it, by step and number.
+    uses: Vec<Vec<(u32, u32)>>,
+    /// What is bound now.
+    bound: UnsafeCell<Vec<*const ArrayState>>,
+    /// Arrays that begin each replay with their first value, which is this or zeros.
+    begins: Vec<(NonNull<ArrayState>, Option<Vec<u8>>)>,
+    /// The number of steps that workers run.
+    tasks: u64,
+    /// Each replay accesses it exclusively.
+    turn: Array<'static, u8, 1>,
+    _block: Block,
+}
+
+// SAFETY: the states are the instance's own; the cell and the records belong to the thread that begins a replay, and one
+// replay runs at a time.
+unsafe impl Send for Instance {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Instance {}
+
+impl Keeps for Instance {}
+
+impl Instance {
+    /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    ///
+    /// # Safety
+    /// * The arrays of each task are those that its description had when it was recorded, in number, type and layout.
+    /// * Of two steps on one array, or on an array and a part of it, one comes after the other, unless both only read.
+    /// * Two arrays with overlapping places are such that all steps on one come after all on the other, and no array that
+    ///   shares its place begins with a value.
+    /// * The order of the steps has no circle.
+    pub unsafe fn new(
+        engine: &Engine,
+        name: &'static Codelet,
+        arrays: Vec<ArraySpec>,
+        bytes: usize,
+        steps: Vec<Step>,
+        location: &'static Location<'static>,
+    ) -> Result<Arc<Self>> {
+        let executor = engine.executor();
+        let shared: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&engine.0);
+        let block = block_in_submission(executor, bytes.max(ALIGN_BYTES), Holder::new("program", location))
+            .map_err(|shortage| shortage.at(location))?;
+        let (mut states, mut begins) = (Vec::with_capacity(arrays.len()), Vec::new());
+        let mut bound_by = Vec::with_capacity(arrays.len());
+        for array in arrays {
+            let state = match array.place {
+                Place::Bound(index) => {
+                    bound_by.push(index);
+                    states.push(None);
+                    continue;
+                }
+                Place::Part(PartOf(layout)) => ArrayState::create_part_of(&shared, array.element, layout),
+                Place::At(offset) => {
+                    assert!(offset + array.bytes <= block.bytes(), "an array is outside of its block");
+                    let pointer = block.pointer().wrapping_add(offset);
+                    if let Some(initial) = &array.initial {
+                        assert_eq!(initial.len(), array.bytes, "a value has the bytes of its array");
+                        // SAFETY: the range is within the block, which nothing else knows.
+                        unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) };
+                    }
+                    let content = if array.initial.is_some() { Content::Ready } else { Content::Unset };
+                    let (element, bytes) = (array.element, array.bytes);
+                    ArrayState::create(&shared, element, pointer, bytes, Origin::None, content, None)
+                }
+            };
+            if array.begins {
+                begins.push((state, array.initial));
+            }
+            bound_by.push(0);
+            states.push(Some(state));
+        }
+        let bound =
+            states.iter().zip(&bound_by).filter(|(state, _)| state.is_none()).map(|(_, index)| index + 1);
+        let mut uses = vec![Vec::new(); bound.max().unwrap_or(0)];
+        let tasks = steps.iter().filter(|step| matches!(step.kind, StepKind::Task(_))).count() as u64;
+        let mut records = Vec::with_capacity(steps.len());
+        for (number, step) in steps.into_iter().enumerate() {
+            let record = Record::new(u32::MAX);
+            // SAFETY: nothing else knows the record.
+            let desc = unsafe { record.desc_mut() };
+            fill(desc, step.kind, step.arrays.len(), step.location);
+            for (index, array) in step.arrays.iter().enumerate() {
+                let state = match array {
+                    None => ptr::null(),
+                    Some(array) => match states[*array] {
+                        Some(state) => {
+                            // SAFETY: the instance keeps its states.
+                            desc.rebind(index, unsafe { state.as_ref() }.id(), None);
+                            state.as_ptr().cast_const()
+                        }
+                        None => {
+                            uses[bound_by[*array]].push((number as u32, index as u32));
+                            ptr::null()
+                        }
+                    },
+                };
+                // SAFETY: as above.
+                unsafe { record.bind(index, state) };
+            }
+            records.push((record, step.after));
+        }
+        let replay = Replay::new(records);
+        for node in replay.nodes() {
+            // SAFETY: as above.
+            drop(unsafe { node.record.set_party(Party::Node(node)) });
+        }
+        let turn = engine.output([0])?;
+        let bound = UnsafeCell::new(vec![ptr::null(); uses.len()]);
+        let engine = engine.clone();
+        Ok(Arc::new(Self {
+            engine,
+            name,
+            replay,
+            arrays: states,
+            uses,
+            bound,
+            begins,
+            tasks,
+            turn,
+            _block: block,
+        }))
+    }
+
+    /// The number of tasks of a replay.
+    pub fn tasks(&self) -> u64 {
+        self.tasks
+    }
+
+    /// Submits a replay on these arguments, which writes `outputs`. Returns immediately.
+    ///
+    /// # Errors
+    /// If an array is there twice, or of another runtime; if a tape must know a change of an argument; or inside of a
+    /// kernel.
+    ///
+    /// # Panics
+    /// If there are not as many arguments and results as arrays that are bound.
+    pub fn submit(
+        self: &Arc<Self>,
+        arguments: &Bindings<'_>,
+        outputs: &Bindings<'_>,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        let executor = self.engine.executor();
+        let program = self.name.name;
+        let fail = |kind| Err(Error::at(kind, location));
+        if in_kernel() {
+            return fail(ErrorKind::InsideKernel { call: program });
+        }
+        if executor.is_stopped() {
+            return fail(ErrorKind::RuntimeDropped { subject: program });
+        }
+        if executor.is_forked() {
+            return fail(ErrorKind::Forked { subject: program });
+        }
+        arguments.require_distinct(program, location)?;
+        for (state, writes) in arguments.states() {
+            if !ptr::addr_eq(&raw const **state.engine(), executor) {
+                return fail(ErrorKind::TwoRuntimes { codelet: program });
+            }
+            if state.saves().forbids(if writes { AccessMode::RW } else { AccessMode::R }) {
+                return fail(ErrorKind::ChangesTape { codelet: program, parameter: "an argument" });
+            }
+        }
+        let states = || arguments.states().chain(outputs.states());
+        let bound = Bound(states().map(|(state, _)| NonNull::from(state)).collect());
+        assert!(bound.0.len() >= self.uses.len(), "{program}: an array that the program uses is not bound");
+        let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
+        for (state, writes) in states().chain([(self.turn.state(), true)]) {
+            let mode = if writes { AccessMode::RW } else { AccessMode::R };
+            if writes {
+                state.saves().note_write(location);
+            }
+            state.flush_pending(mode);
+            draft.push(state, mode, |layout| layout.set_contiguous(&[]));
+            draft.desc_mut().add_tag();
+        }
+        let this = Arc::clone(self);
+        draft.set_party(Party::External(Begin::new(move |envelope| {
+            let bound = &bound;
+            // SAFETY: the envelope holds its access to the turn, so no other replay runs; it has just begun.
+            unsafe { this.begin(NonNull::from(envelope), &bound.0) };
+        })));
+        draft.desc_mut().set_sequence(executor.host().next_sequence());
+        draft.submit();
+        executor.serve_if_stopped();
+        Ok(())
+    }
+
+    /// Begins a replay.
+    ///
+    /// # Safety
+    /// The envelope has begun, and holds its accesses: to these arrays, and to the turn.
+    unsafe fn begin(self: Arc<Self>, envelope: NonNull<Submitted>, bound: &[NonNull<ArrayState>]) {
+        let executor = self.engine.executor();
+        // SAFETY: one replay at a time uses the cell.
+        let now = unsafe { &mut *self.bound.get() };
+        for ((uses, now), state) in self.uses.iter().zip(now).zip(bound) {
+            // SAFETY: the envelope's access keeps the array.
+            let id = unsafe { state.as_ref() }.id();
+            *now = state.as_ptr();
+            for &(node, access) in uses {
+                let record = &self.replay.nodes()[node as usize].record;
+                // SAFETY: no replay runs, so the records are this thread's.
+                unsafe { record.bind(access as usize, state.as_ptr()) };
+                // SAFETY: as above.
+                unsafe { record.desc_mut() }.rebind(access as usize, id, None);
+            }
+        }
+        for (state, initial) in &self.begins {
+            // SAFETY: no replay runs, so the array is this thread's.
+            unsafe { begin_array(state.as_ref(), initial.as_deref()) };
+        }
+        let mut sequence = executor.next_sequences(self.tasks);
+        for node in self.replay.nodes() {
+            // SAFETY: as above.
+            let desc = unsafe { node.record.desc_mut() };
+            if desc.codelet_if_any().is_none() {
+                continue;
+            }
+            desc.set_sequence(sequence);
+            sequence += 1;
+        }
+        let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
+        // SAFETY: no replay runs, and this thread begins one.
+        unsafe { self.replay.begin(running) };
+        let shown = executor.shows_submissions();
+        for node in self.replay.nodes() {
+            // SAFETY: it counts as submitted, and no thread knows it yet.
+            let task = unsafe { node.record.submitted() };
+            if shown && task.desc().is_kernel() {
+                executor.observe(task.desc());
+            }
+            if let (Some(recorder), Some(_)) = (executor.recorder(), task.desc().codelet_if_any()) {
+                let known_as = task.accesses().map(|access| access.state().map(ArrayState::known_as));
+                recorder.appended(task.desc(), known_as, None);
+            }
+        }
+        if self.replay.nodes().is_empty() {
+            let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
+            return task::end_replay(running);
+        }
+        // SAFETY: the records are prepared, and `self` keeps them.
+        unsafe { task::begin_replay(executor, &self.replay) };
+    }
+}
+
+/// The arrays of a replay that has been submitted.
+struct Bound(Vec<NonNull<ArrayState>>);
+
+// SAFETY: states are used by any thread that holds accesses to them, as the envelope does.
+unsafe impl Send for Bound {}
+
+/// Fills in the description of a step with `accesses` arrays.
+fn fill(desc: &mut TaskDesc, kind: StepKind, accesses: usize, location: &'static Location<'static>) {
+    let shared = match kind {
+        StepKind::Task(task) => {
+            *desc = task;
+            return desc.fix_order();
+        }
+        StepKind::Split(shared) => {
+            desc.begin(Action::Split, location);
+            shared
+        }
+        StepKind::Join(shared) => {
+            desc.begin(Action::Join, location);
+            shared
+        }
+        StepKind::Forget => {
+            desc.begin(Action::Forget, location);
+            false
+        }
+    };
+    for access in 0..accesses {
+        let mode = if access == 0 && shared { AccessMode::R } else { AccessMode::RW };
+        desc.push(None, None, mode, |layout: &mut Layout| layout.set_contiguous(&[]));
+    }
+}
+
+/// Gives an array its first value.
+///
+/// # Safety
+/// The caller has exclusive access to it.
+unsafe fn begin_array(state: &ArrayState, initial: Option<&[u8]>) {
+    let requester = Requester { name: "program", location: Location::caller() };
+    let Some(initial) = initial else {
+        // SAFETY: guaranteed by the caller.
+        return unsafe { state.forget_value(requester) };
+    };
+    // SAFETY: guaranteed by the caller.
+    if let Ok(pointer) = unsafe { state.prepare_at(HOME, AccessMode::W, requester) } {
+        // SAFETY: as above; the array has as many bytes.
+        unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) };
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let executor = self.engine.executor();
+        for state in self.arrays.drain(..).flatten() {
+            // SAFETY: the instance owns its states, and no replay runs: the running one keeps the instance.
+            unsafe { task::release_array(executor, state) };
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! [`record`]: calls a function whose tasks are recorded and not run.
+#![allow(unsafe_code, reason = "puts stand-ins in the place of arguments")]
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::bindings::Bindings;
+use super::instance::Engine;
+use crate::access::AccessMode;
+use crate::arena::Arena;
+use crate::array::{Array, Shared, StandIns};
+use crate::array_id::ArrayId;
+use crate::config::Config;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
+use crate::graph::{self, ArrayState, Content, Entries, LoggedArray, LoggedStep, Origin};
+use crate::memory::ALIGN_BYTES;
+use crate::submission::Task;
+use crate::tape::{Composite, Gradient, Scope, SealedScope, Tape};
+
+/// The scope of a program while it is recorded: what is submitted under it is remembered, and nothing runs.
+///
+/// Values cannot be read, since there are none.
+#[derive(Debug)]
+pub struct Recording<'r> {
+    arena: Arena,
+    lives: PhantomData<&'r ()>,
+}
+
+impl Recording<'_> {
+    /// Memory for arrays of the program that no operation makes: zeros, and constants.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// A tape in the program: gradients are recorded too.
+    #[track_caller]
+    pub fn tape(&self) -> Tape<'static> {
+        Tape::beside(&self.arena)
+    }
+}
+
+impl SealedScope for Recording<'_> {}
+
+impl<C> Scope<C> for Recording<'_> {
+    fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    fn submit(&self, task: Task<'_>, _: impl FnOnce() -> &'static Gradient) -> Result<()> {
+        task.submit()
+    }
+
+    fn remember<'a>(&self, _: impl FnOnce() -> Result<Composite<'a>>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The arrays that a program returns.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    arrays: Vec<Output>,
+    is_part: bool,
+}
+
+#[derive(Debug)]
+struct Output {
+    owner: Shared,
+    extents: Vec<usize>,
+    element: ElementType,
+}
+
+impl Outputs {
+    /// Adds an array.
+    pub fn array<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
+        match Shared::of(array.state()) {
+            Some(owner) => self.arrays.push(Output {
+                owner,
+                extents: array.shape().to_vec(),
+                element: ElementType::of::<T>(),
+            }),
+            None => self.is_part = true,
+        }
+    }
+}
+
+/// What a function has submitted.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The steps, in order.
+    pub steps: Vec<LoggedStep>,
+    /// All arrays.
+    pub arrays: Vec<LoggedArray>,
+    /// The arrays of the arguments.
+    pub arguments: Vec<ArrayId>,
+    /// The arrays that it returns, with their shapes.
+    pub outputs: Vec<(ArrayId, Vec<usize>, ElementType)>,
+}
+
+/// Records what `body` submits, with stand-ins for the arguments.
+///
+/// # Errors
+/// Those of `body`; if an array is an argument twice, belongs to another runtime, or the program does something that
+/// cannot be replayed.
+///
+/// # Safety
+/// `body` keeps no reference that it derives from an argument: it calls a function that is generic over the lifetimes of
+/// these.
+pub unsafe fn record(
+    engine: &Engine,
+    bindings: &Bindings<'_>,
+    program: &'static str,
+    location: &'static Location<'static>,
+    body: impl FnOnce(&Recording<'_>, &mut Outputs) -> Result<()>,
+) -> Result<Recorded> {
+    let refuse = |fact: String| Error::at(ErrorKind::Program { program, fact }, location);
+    if crate::array::is_recording() {
+        return Err(refuse(
+            "a program cannot be called while another one is recorded; call its function".to_owned(),
+        ));
+    }
+    bindings.require_distinct(program, location)?;
+    let real = engine.executor();
+    let machine = real.devices().map(|devices| devices.machine().clone());
+    let executor = Executor::new(Config::recording(real.cpu_workers(), machine));
+    let recording: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&executor);
+    let mut table = StandIns::default();
+    let mut arguments = Vec::with_capacity(bindings.arrays());
+    for binding in &bindings.arrays {
+        let kind = &binding.kind;
+        let nowhere = std::ptr::without_provenance_mut(ALIGN_BYTES);
+        let is_part = kind.layout.offset > 0 || !kind.layout.is_contiguous();
+        let state = if is_part {
+            ArrayState::create_part_of(&recording, kind.element, kind.layout)
+        } else {
+            let bytes = kind.layout.len() * kind.element.size_bytes;
+            ArrayState::create(&recording, kind.element, nowhere, bytes, Origin::None, Content::Ready, None)
+        };
+        let stand_in = Shared::of_new(state);
+        arguments.push(stand_in.state().id());
+        table.add(binding.state, stand_in);
+    }
+    let scope = Recording { arena: Arena::new(Arc::clone(&recording)), lives: PhantomData };
+    let mut outputs = Outputs::default();
+    // SAFETY: guaranteed by the caller.
+    unsafe { table.meanwhile(|| body(&scope, &mut outputs)) }?;
+    // What is pending for arrays that are used afterwards is a part of the program.
+    let stand_ins = bindings.arrays.iter().filter_map(|binding| table.stand_in(binding.state));
+    for state in stand_ins.chain(outputs.arrays.iter().map(|output| output.owner.state())) {
+        state.flush_pending(AccessMode::R);
+    }
+    if outputs.is_part {
+        return Err(refuse("it returns a part of an array; return a copy".to_owned()));
+    }
+    let log = executor.log().expect("the engine of a recording has a log");
+    let Entries { steps, arrays, problem } = log.take();
+    if let Some((what, location)) = problem {
+        return Err(Error::at(
+            ErrorKind::Program { program, fact: format!("{what} cannot be replayed") },
+            location,
+        ));
+    }
+    let outputs = outputs
+        .arrays
+        .iter()
+        .map(|output| (output.owner.state().id(), output.extents.clone(), output.element));
+    let outputs: Vec<_> = outputs.collect();
+    if outputs.iter().any(|(id, ..)| arguments.contains(id)) {
+        return Err(refuse("it returns an argument; return a copy".to_owned()));
+    }
+    if (1..outputs.len()).any(|index| outputs[..index].iter().any(|(id, ..)| *id == outputs[index].0)) {
+        return Err(refuse("it returns one array twice; return a copy".to_owned()));
+    }
+    Ok(Recorded { steps, arrays, arguments, outputs })
+}

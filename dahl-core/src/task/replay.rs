@@ -1,0 +1,92 @@
+//! What the tasks of a program do that no worker runs, and how a replay ends.
+#![allow(unsafe_code, reason = "changes arrays whose accesses a program's task holds")]
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::external::External;
+use super::step::Step;
+use crate::access::AccessMode;
+use crate::description::Action;
+use crate::device::Requester;
+use crate::error::Failure;
+use crate::graph::{ArrayState, Dispatch, Replay, Running, Submitted};
+use crate::memory::HOME;
+
+/// Runs a split or a join of a program, or discards an array's value. The whole array is the first access.
+///
+/// # Safety
+/// The task is ready and not completed.
+pub(super) unsafe fn run_inline(task: &Submitted) {
+    let location = task.desc().location();
+    let whole = task.access(0).state().expect("it is an array's value");
+    let parts = || task.accesses().skip(1).filter_map(|access| access.state());
+    match task.desc().action() {
+        Action::Forget => {
+            // SAFETY: guaranteed by the caller: the access is exclusive.
+            unsafe { whole.forget_value(Requester { name: "invalidate", location }) };
+        }
+        Action::Split => {
+            let requester = Requester { name: "partition", location };
+            // SAFETY: guaranteed by the caller.
+            let poisoned = unsafe { whole.prepare_at(HOME, task.access(0).mode, requester) };
+            let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
+            for part in parts() {
+                // SAFETY: the accesses to the parts are exclusive.
+                unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
+                part.replicas().delay(whole.replicas().arrived_ns(HOME));
+            }
+        }
+        Action::Join => {
+            let requester = Requester { name: "join", location };
+            let come_home = |part: &ArrayState| {
+                // SAFETY: the accesses to the parts are exclusive.
+                let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };
+                home.err().map(|missing| missing.into_failure(part, requester))
+            };
+            let failures: Vec<Arc<Failure>> = parts().filter_map(come_home).collect();
+            if task.access(0).mode.is_shared() {
+                return;
+            }
+            parts().for_each(|part| whole.replicas().delay(part.replicas().arrived_ns(HOME)));
+            match failures.first() {
+                // SAFETY: the access to the whole is exclusive.
+                Some(failure) => unsafe { whole.poison(failure) },
+                None => {
+                    whole.replicas().stay_home();
+                    whole.set_ready();
+                }
+            }
+        }
+        action => unreachable!("{action:?} is run by a worker"),
+    }
+}
+
+/// Hands over the first tasks of a replay whose counts are prepared.
+///
+/// # Safety
+/// The records are prepared, and the caller holds a reference to what keeps the replay until this returns.
+pub(crate) unsafe fn begin<D: Dispatch + ?Sized>(dispatch: &D, replay: &Replay) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { Step::new(dispatch, None).begin_replay(replay) };
+}
+
+/// Releases an array of a program.
+///
+/// # Safety
+/// Called once, by the owner; no access is submitted after it.
+pub(crate) unsafe fn release<D: Dispatch + ?Sized>(dispatch: &D, array: NonNull<ArrayState>) {
+    // SAFETY: guaranteed by the caller.
+    Step::new(dispatch, None).run(|step| unsafe { ArrayState::release(array, step) });
+}
+
+/// Ends a replay all of whose tasks have ended.
+pub(crate) fn end(running: Running) {
+    let Running { envelope, keeps } = running;
+    // SAFETY: the envelope has not been completed.
+    let array = unsafe { envelope.as_ref() }.accesses().find_map(|access| access.state());
+    let engine = Arc::clone(array.expect("an envelope has an array").engine());
+    // SAFETY: it began with the replay, and nothing else completes it.
+    unsafe { External::of(envelope, engine) }.complete(Ok(()));
+    drop(keeps);
+}
