@@ -9,7 +9,9 @@
 extern crate self as dahl;
 
 pub use dahl_core::*;
-pub use dahl_macros::{Argument, codelet};
+pub use dahl_macros::{Argument, codelet, program};
+/// Programs: a function's tasks, recorded once, optimised, planned and replayed.
+pub use dahl_program as program;
 /// Compares an operation's numbers with what they should be, in `cargo test`: the crate `dahl-testing`.
 #[cfg(feature = "testing")]
 pub use dahl_testing as testing;

@@ -1,7 +1,8 @@
 //! What a program that declares or uses codelets needs: `use dahl::prelude::*`.
 
 pub use crate::ndarray::Axis;
+pub use crate::program::Passes;
 pub use crate::{
-    AccessMode, Arena, Argument, Array, Block, Element, Matrix, Real, Runtime, Scalar, Scope, Tape, Tensor,
-    Vector, bf16, codelet, f16,
+    AccessMode, Arena, Argument, Array, Block, Element, Matrix, Real, Recording, Runtime, Scalar, Scope,
+    Tape, Tensor, Vector, bf16, codelet, f16, program,
 };

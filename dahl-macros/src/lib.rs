@@ -1,4 +1,4 @@
-//! The attribute `#[codelet]` and the derive macros `Argument` and `Module` of dahl.
+//! The attributes `#[codelet]` and `#[program]`, and the derive macros `Argument` and `Module` of dahl.
 //!
 //! A declaration passes four modules: `parse` (from tokens to the parts that the user wrote), `model` (their meaning),
 //! `check` (whether they agree) and `expand` (the items that replace the function). Errors are collected on the way and
@@ -18,6 +18,7 @@ mod mode;
 mod model;
 mod module;
 mod parse;
+mod program;
 mod rule_fields;
 mod selection;
 mod tokens;
@@ -37,6 +38,12 @@ use crate::parse::Declaration;
 #[proc_macro_attribute]
 pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand_codelet(attribute.into(), item.into()).into()
+}
+
+#[doc = include_str!("../docs/program.md")]
+#[proc_macro_attribute]
+pub fn program(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    program::expand(attribute.into(), item.into()).into()
 }
 
 #[doc = include_str!("../docs/argument.md")]

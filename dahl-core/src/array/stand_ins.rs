@@ -18,7 +18,8 @@ thread_local! {
 /// A state for each argument of a program.
 #[derive(Debug, Default)]
 pub(crate) struct StandIns {
-    states: HashMap<*const ArrayState, Shared>,
+    numbers: HashMap<*const ArrayState, usize>,
+    states: Vec<Shared>,
 }
 
 /// Whether this thread records a program.
@@ -38,30 +39,28 @@ pub(super) fn of(state: &ArrayState) -> &ArrayState {
 fn look_up(current: *const StandIns, state: &ArrayState) -> &ArrayState {
     // SAFETY: `meanwhile` keeps the table while it is the current one.
     let table = unsafe { &*current };
-    // SAFETY: the table owns the stand-in until the recording ends. The program is a function that is generic over the
-    // lifetimes of its arguments, so no reference that it derives from one is left then.
-    table
-        .states
-        .get(&ptr::from_ref(state))
-        .map_or(state, |stand_in| unsafe { NonNull::from(stand_in.state()).as_ref() })
+    match table.numbers.get(&ptr::from_ref(state)) {
+        // SAFETY: the table owns the stand-in until the recording ends. What can keep the reference for longer are tasks
+        // that are not submitted and parts that are read: if such are left, `program::record` never frees the table.
+        Some(&number) => unsafe { NonNull::from(table.states[number].state()).as_ref() },
+        None => state,
+    }
 }
 
 impl StandIns {
-    /// Lets `stand_in` take the place of `state`. False if there is another one already.
-    pub(crate) fn add(&mut self, state: NonNull<ArrayState>, stand_in: Shared) -> bool {
-        self.states.insert(state.as_ptr().cast_const(), stand_in).is_none()
+    /// Lets `stand_in` take the place of the state at this address.
+    pub(crate) fn add(&mut self, state: *const ArrayState, stand_in: Shared) {
+        self.numbers.insert(state, self.states.len());
+        self.states.push(stand_in);
     }
 
-    /// The state in whose place tasks use `state`.
-    pub(crate) fn stand_in(&self, state: NonNull<ArrayState>) -> Option<&ArrayState> {
-        self.states.get(&state.as_ptr().cast_const()).map(Shared::state)
+    /// The states that take the place of others, in the order in which they were added.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &ArrayState> {
+        self.states.iter().map(Shared::state)
     }
 
     /// Calls `record` on this thread with this table.
-    ///
-    /// # Safety
-    /// `record` keeps no reference to the state of an argument.
-    pub(crate) unsafe fn meanwhile<R>(&self, record: impl FnOnce() -> R) -> R {
+    pub(crate) fn meanwhile<R>(&self, record: impl FnOnce() -> R) -> R {
         struct Restore(*const StandIns);
         impl Drop for Restore {
             fn drop(&mut self) {

@@ -35,6 +35,8 @@ pub struct Codelet {
     pub in_place: Option<InPlace>,
     /// Whether an input's extent of 1 is broadcast.
     pub broadcasts: bool,
+    /// Whether it is a map: each element of its output depends on one element of each input.
+    pub is_map: bool,
     /// Floating-point operations of one task, if declared.
     pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
     /// Bytes that one task moves, if declared; otherwise those of its arrays.
@@ -56,6 +58,7 @@ impl Codelet {
             no_cuda: None,
             in_place: None,
             broadcasts: false,
+            is_map: false,
             flops: None,
             bytes: None,
         }
@@ -106,6 +109,12 @@ impl Codelet {
     /// Broadcasts an input's extent of 1.
     pub const fn broadcasts(mut self) -> Self {
         self.broadcasts = true;
+        self
+    }
+
+    /// Declares that each element of the output depends on one element of each input.
+    pub const fn map(mut self) -> Self {
+        self.is_map = true;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::c_kernel::{CEntry, CView};
+use super::fused::Fused;
 use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
@@ -25,6 +26,8 @@ pub struct Kernel {
 enum KernelFunction {
     Rust(fn(&mut Views<'_>)),
     C(CEntry),
+    /// Several maps.
+    Fused(&'static Fused),
     /// On a device: launches the kernel in `Codelet::cuda`.
     Launch,
     /// On a device: a function that calls a library, which must be available if dahl knows it.
@@ -46,6 +49,17 @@ impl Kernel {
     /// A kernel in Rust, which takes its views from [`Views`].
     pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
         Self { name, entry: KernelFunction::Rust(entry), cores: Cores::One, equal: false, last: false }
+    }
+
+    /// A kernel that runs several maps.
+    pub(super) const fn fused(maps: &'static Fused) -> Self {
+        Self {
+            name: "fused",
+            entry: KernelFunction::Fused(maps),
+            cores: Cores::One,
+            equal: false,
+            last: false,
+        }
     }
 
     /// A kernel in C, from a [`CKernel`](super::CKernel).
@@ -128,7 +142,10 @@ impl Kernel {
     pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
         match self.entry {
             KernelFunction::C(entry) => Some(entry.views()),
-            KernelFunction::Rust(_) | KernelFunction::Launch | KernelFunction::Call(..) => None,
+            KernelFunction::Rust(_)
+            | KernelFunction::Fused(_)
+            | KernelFunction::Launch
+            | KernelFunction::Call(..) => None,
         }
     }
 
@@ -163,6 +180,7 @@ impl Kernel {
             (Cores::Either(entry), _) if team => entry(views),
             (_, KernelFunction::Rust(entry)) => entry(views),
             (_, KernelFunction::C(entry)) => entry.call(views),
+            (_, KernelFunction::Fused(maps)) => maps.run(views),
             (_, KernelFunction::Launch | KernelFunction::Call(..)) => {
                 panic!("`{}` runs on CUDA devices, of which none is left", self.name)
             }

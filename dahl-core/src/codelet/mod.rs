@@ -6,6 +6,7 @@ mod accumulator;
 mod c_kernel;
 mod combination;
 mod declaration;
+mod fused;
 mod kernel;
 pub(crate) mod kernel_memory;
 mod numerics;
@@ -20,6 +21,8 @@ pub use accumulator::Accumulator;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub use declaration::{Codelet, InPlace, Parameter};
+pub(crate) use fused::fuse;
+pub use fused::{FusedOperand, FusedStep};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;

@@ -140,6 +140,13 @@ impl<'a> Views<'a> {
         (start, &operand.layout)
     }
 
+    /// All remaining operands and arguments, and the copies of strided operands.
+    pub(super) fn take_operands(&mut self) -> (&'a [Operand], &'a [u8], &mut Packs) {
+        let operands = &self.operands[self.next..];
+        self.next = self.operands.len();
+        (operands, self.arguments, self.packs)
+    }
+
     /// All remaining parameters and arguments, as the emulator of a device passes them to its kernels.
     #[doc(hidden)]
     pub fn take_raw_operands(&mut self) -> (Vec<RawOperand>, &'a [u8]) {
@@ -361,6 +368,11 @@ impl Packs {
         self.location = location;
         self.used = 0;
         self.changed.clear();
+    }
+
+    /// Starts other views of the same task.
+    pub(crate) fn restart(&mut self) {
+        self.begin(self.location);
     }
 
     /// Where the running task was submitted.

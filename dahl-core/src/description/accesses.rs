@@ -68,6 +68,11 @@ impl AccessDesc {
         self.layout.offset
     }
 
+    /// Whether the task depends on the value that the array has before it.
+    pub fn needs_value(&self) -> bool {
+        self.reads() && self.mode != AccessMode::SCRATCH
+    }
+
     /// Whether it needs the content of the array or buffer.
     #[inline]
     pub(crate) fn reads(&self) -> bool {

@@ -22,6 +22,7 @@ use crate::access::AccessMode;
 pub use crate::array_id::ArrayId;
 use crate::codelet::{Codelet, Kernel, Parameter, ShapeOf};
 use crate::cuda::CudaInstance;
+use crate::element::ElementType;
 use crate::footprint;
 use crate::shape::Layout;
 
@@ -224,6 +225,25 @@ impl TaskDesc {
         self.over().is_some()
     }
 
+    /// Whether it calls a codelet, with no array of a reduction and no option that says where or when.
+    #[doc(hidden)]
+    pub fn is_plain_call(&self) -> bool {
+        let Action::Kernel(call) = &self.action else { return false };
+        call.options.place == Placement::Any && call.options.prefetch.is_none() && self.tags == 0
+    }
+
+    /// What distinguishes the codelet and the kernel from others.
+    #[doc(hidden)]
+    pub fn call_id(&self) -> (usize, usize) {
+        let codelet = self.codelet_if_any().map_or(0, |codelet| ptr::from_ref(codelet).addr());
+        (codelet, self.kernel().map_or(0, |kernel| ptr::from_ref(kernel).addr()))
+    }
+
+    /// Whether it combines partial results of a reduction.
+    pub fn is_combination(&self) -> bool {
+        self.combination().is_some()
+    }
+
     /// The number of the task in the order of submission.
     pub fn sequence(&self) -> u64 {
         self.sequence
@@ -334,6 +354,19 @@ impl TaskDesc {
     /// The bytes of access `position`: for a contribution, of the private buffer.
     pub(crate) fn bytes_of(&self, position: usize) -> usize {
         self.access(position).layout.len() * self.element_bytes(position)
+    }
+
+    /// The element type of access `position` as its kernel sees it; none if no kernel does.
+    pub(crate) fn element_of(&self, position: usize) -> Option<ElementType> {
+        match &self.action {
+            Action::Kernel(call) => {
+                let parameter = call.over.map_or(position, |over| over.parameter_of(position));
+                let is_operand = position < self.operand_count();
+                call.codelet.parameters.get(parameter).filter(|_| is_operand).map(Parameter::kernel_element)
+            }
+            Action::Combine(combination) => Some(combination.element_of(position)),
+            _ => None,
+        }
     }
 
     fn element_bytes(&self, position: usize) -> usize {

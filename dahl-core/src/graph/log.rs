@@ -52,20 +52,33 @@ pub enum Initial {
 
 /// The place of a part.
 #[derive(Clone, Copy, Debug)]
-pub struct PartOf(pub(crate) Layout);
+pub struct PartOf {
+    pub(crate) layout: Layout,
+    /// The partition that it is of: the number of its first part. 0 for a part that is an argument.
+    pub(crate) group: u64,
+    /// Its number there. Two parts of one partition have no element in common.
+    pub(crate) index: usize,
+    /// Whether the parts are only read.
+    pub(crate) shared: bool,
+}
 
 impl PartOf {
     /// The first element and the number of elements up to the last one, in the whole array's buffer.
     pub fn span(&self) -> (usize, usize) {
-        let last: isize = self
-            .0
-            .extents()
-            .iter()
-            .zip(self.0.strides())
-            .map(|(&len, stride)| (len as isize - 1) * stride)
-            .sum();
-        (self.0.offset, if self.0.len() == 0 { 0 } else { last as usize + 1 })
+        span(&self.layout)
     }
+
+    /// That of an argument.
+    pub(crate) fn argument(layout: Layout) -> Self {
+        Self { layout, group: 0, index: 0, shared: false }
+    }
+}
+
+/// The first element of a layout, and the number of elements up to the last one.
+pub(crate) fn span(layout: &Layout) -> (usize, usize) {
+    let axes = layout.extents().iter().zip(layout.strides());
+    let last: isize = axes.map(|(&len, stride)| (len as isize - 1) * stride).sum();
+    (layout.offset, if layout.len() == 0 { 0 } else { last as usize + 1 })
 }
 
 /// Something that was submitted.
@@ -118,7 +131,7 @@ impl Log {
 
     /// An array is a part of another one.
     pub(super) fn placed(&self, id: ArrayId, layout: Layout) {
-        self.entries().change(id, |array| array.part = Some(PartOf(layout)));
+        self.entries().change(id, |array| array.part = Some(PartOf::argument(layout)));
     }
 
     /// The host has filled a new array.
@@ -139,7 +152,17 @@ impl Log {
         is_split: bool,
         location: &'static Location<'static>,
     ) {
-        let parts = partition.part_states().map(ArrayState::id).collect();
+        let parts: Vec<_> = partition.part_states().map(ArrayState::id).collect();
+        if is_split {
+            let mut entries = self.entries();
+            for (index, &part) in parts.iter().enumerate() {
+                entries.change(part, |array| {
+                    let layout = array.part.expect("a part has a place").layout;
+                    let (group, shared) = (parts[0].number(), partition.shared);
+                    array.part = Some(PartOf { layout, group, index, shared });
+                });
+            }
+        }
         let logged =
             LoggedPartition { whole: partition.whole_id(), parts, shared: partition.shared, location };
         let step = if is_split { LoggedStep::Split(logged) } else { LoggedStep::Join(logged) };

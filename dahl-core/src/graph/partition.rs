@@ -119,6 +119,11 @@ impl Partitions {
         self.any_open.load(Ordering::Acquire)
     }
 
+    /// Whether parts that are only read are open.
+    pub(crate) fn are_read(&self) -> bool {
+        self.may_be_open() && self.list().iter().any(|owned| owned.open && owned.partition().shared)
+    }
+
     /// Releases all partitions, when the whole array is freed.
     pub(crate) fn clear(&self, events: &mut impl Events) {
         for owned in self.list().drain(..) {

@@ -77,6 +77,16 @@ impl<T> Slab<T> {
         (0..self.len.load(Ordering::Acquire)).map(|index| &self.slot(index).record)
     }
 
+    /// Whether every record is free. Nothing takes or returns one meanwhile.
+    pub(crate) fn is_unused(&self) -> bool {
+        let (mut free, mut next) = (0, self.head.load(Ordering::Acquire) as u32);
+        while let Some(index) = next.checked_sub(1) {
+            free += 1;
+            next = self.slot(index).next.load(Ordering::Relaxed);
+        }
+        free == self.len.load(Ordering::Acquire)
+    }
+
     /// Whether there is a free record.
     pub(crate) fn has_free(&self) -> bool {
         self.head.load(Ordering::Acquire) as u32 != 0

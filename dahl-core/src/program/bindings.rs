@@ -1,14 +1,17 @@
 //! [`Bindings`]: the arguments of a call of a program; [`Signature`]: what of them a recording depends on.
 #![allow(unsafe_code, reason = "keeps the states of arrays that it borrows")]
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 
+use super::instance::Engine;
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
 use crate::graph::ArrayState;
 use crate::shape::Layout;
 
@@ -38,10 +41,21 @@ pub(super) struct BindingKind {
 // SAFETY: the states are those of borrowed arrays, which are `Send` and `Sync`.
 unsafe impl Send for Bindings<'_> {}
 
+/// The arguments of a call, without their borrows: what is recorded has stand-ins for them.
+#[derive(Debug)]
+pub struct Detached {
+    /// Where the states were: they are compared, and nothing is read there.
+    pub(super) states: Vec<*const ArrayState>,
+    pub(super) signature: Signature,
+}
+
+/// So many arguments are compared in pairs.
+const FEW: usize = 32;
+
 /// The element types, layouts and modes of the arrays, and the plain values.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    arrays: Vec<BindingKind>,
+    pub(super) arrays: Vec<BindingKind>,
     values: Vec<u8>,
 }
 
@@ -117,29 +131,98 @@ impl<'a> Bindings<'a> {
         self.arrays.iter().map(|array| (unsafe { array.state.as_ref() }, array.kind.writes))
     }
 
-    /// Requires that no array is there twice.
+    /// Requires that no array is there twice, and that all are of a runtime.
     ///
     /// # Errors
     /// That names the two arguments.
-    pub(super) fn require_distinct(
+    pub(super) fn require_usable(
         &self,
+        engine: &Engine,
         program: &'static str,
         location: &'static Location<'static>,
     ) -> Result<()> {
-        for (later, (state, _)) in self.states().enumerate() {
-            let same = |other: &ArrayState| {
+        let executor: *const Executor = engine.executor();
+        if self.states().any(|(state, _)| !std::ptr::addr_eq(&raw const **state.engine(), executor)) {
+            return Err(Error::at(ErrorKind::TwoRuntimes { codelet: program }, location));
+        }
+        let twice = if self.arrays.len() <= FEW { self.first_pair() } else { self.any_pair() };
+        let Some((earlier, later)) = twice else { return Ok(()) };
+        let fact = format!(
+            "arrays {earlier} and {later} of its arguments, counted from 0, are one array, or one is a part of the other; \
+             pass it once"
+        );
+        Err(Error::at(ErrorKind::Program { program, fact }, location))
+    }
+
+    /// Two arguments that are one array, or an array and a part of it.
+    fn first_pair(&self) -> Option<(usize, usize)> {
+        self.states().enumerate().find_map(|(later, (state, _))| {
+            let is_same = |(other, _): (&ArrayState, bool)| {
                 std::ptr::eq(other, state)
                     || other.whole() == Some(state.id())
                     || state.whole() == Some(other.id())
             };
-            if let Some(earlier) = self.states().take(later).position(|(other, _)| same(other)) {
-                let fact = format!(
-                    "arrays {earlier} and {later} of its arguments, counted from 0, are one array, or one is a part of the other; pass it once"
-                );
-                return Err(Error::at(ErrorKind::Program { program, fact }, location));
-            }
+            Some((self.states().take(later).position(is_same)?, later))
+        })
+    }
+
+    /// The same, for many arguments.
+    fn any_pair(&self) -> Option<(usize, usize)> {
+        let arrays: HashMap<_, _> =
+            self.states().enumerate().map(|(index, (state, _))| (state.id(), index)).collect();
+        let is_of_another = |(index, (state, _)): (usize, (&ArrayState, bool))| {
+            let other = arrays.get(&state.id()).filter(|other| **other != index);
+            let other = other.or_else(|| arrays.get(&state.whole()?))?;
+            Some((index.min(*other), index.max(*other)))
+        };
+        self.states().enumerate().find_map(is_of_another)
+    }
+
+    /// What remains to be known of the arguments while the function has them.
+    ///
+    /// # Errors
+    /// As for a call.
+    pub fn detached(
+        &self,
+        engine: &Engine,
+        program: &'static str,
+        location: &'static Location<'static>,
+    ) -> Result<Detached> {
+        self.require_usable(engine, program, location)?;
+        let states = self.arrays.iter().map(|array| array.state.as_ptr().cast_const()).collect();
+        Ok(Detached { states, signature: self.signature() })
+    }
+}
+
+impl Detached {
+    /// What a recording for these arguments depends on.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The number of arrays.
+    pub fn arrays(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Requires that the arguments are the arrays that they were.
+    ///
+    /// # Errors
+    /// If the function has put other arrays in their places.
+    pub fn require_same(
+        &self,
+        bindings: &Bindings<'_>,
+        program: &'static str,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        let states = bindings.arrays.iter().map(|array| array.state.as_ptr().cast_const());
+        if bindings.fits(&self.signature) && states.eq(self.states.iter().copied()) {
+            return Ok(());
         }
-        Ok(())
+        let fact =
+            "it has put another array in the place of an argument; change the elements of the argument"
+                .to_owned();
+        Err(Error::at(ErrorKind::Program { program, fact }, location))
     }
 }
 

@@ -7,6 +7,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::bindings::Bindings;
+use super::check;
 use crate::access::AccessMode;
 use crate::array::{Array, byte_len};
 use crate::codelet::{Codelet, in_kernel};
@@ -67,6 +68,8 @@ pub struct ArraySpec {
     pub bytes: usize,
     /// Where it is.
     pub place: Place,
+    /// For a bound array that is a part of another one: its place there.
+    pub part: Option<PartOf>,
     /// Whether a task reads it before one has written all of it: then each replay begins with its first value.
     pub begins: bool,
     /// Its first value, if that is not zeros.
@@ -143,15 +146,9 @@ impl Instance {
     /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together.
     ///
     /// # Errors
-    /// If memory cannot be allocated.
-    ///
-    /// # Safety
-    /// * The arrays of each task are those that its description had when it was recorded, in number, type and layout.
-    /// * Of two steps on one array, or on an array and a part of it, one comes after the other, unless both only read.
-    /// * Two arrays with overlapping places are such that all steps on one come after all on the other, and no array that
-    ///   shares its place begins with a value.
-    /// * The order of the steps has no circle.
-    pub unsafe fn new(
+    /// If memory cannot be allocated; or if the steps could run in an order in which two of them meet in memory: the
+    /// passes and plans above are not trusted.
+    pub fn new(
         engine: &Engine,
         name: &'static Codelet,
         arrays: Vec<ArraySpec>,
@@ -159,6 +156,10 @@ impl Instance {
         steps: Vec<Step>,
         location: &'static Location<'static>,
     ) -> Result<Arc<Self>> {
+        check::check(&arrays, bytes, &steps).map_err(|fact| {
+            let fact = format!("its plan is wrong, which is an error in dahl: {fact}");
+            Error::at(ErrorKind::Program { program: name.name, fact }, location)
+        })?;
         let executor = engine.executor();
         let shared: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&engine.0);
         let block = block_in_submission(executor, bytes.max(ALIGN_BYTES), Holder::new("program", location))
@@ -172,7 +173,7 @@ impl Instance {
                     states.push(None);
                     continue;
                 }
-                Place::Part(PartOf(layout)) => ArrayState::create_part_of(&shared, array.element, layout),
+                Place::Part(part) => ArrayState::create_part_of(&shared, array.element, part.layout),
                 Place::At(offset) => {
                     assert!(offset + array.bytes <= block.bytes(), "an array is outside of its block");
                     let pointer = block.pointer().wrapping_add(offset);
@@ -275,11 +276,8 @@ impl Instance {
         if executor.is_forked() {
             return fail(ErrorKind::Forked { subject: program });
         }
-        arguments.require_distinct(program, location)?;
+        arguments.require_usable(&self.engine, program, location)?;
         for (state, writes) in arguments.states() {
-            if !ptr::addr_eq(&raw const **state.engine(), executor) {
-                return fail(ErrorKind::TwoRuntimes { codelet: program });
-            }
             if state.saves().forbids(if writes { AccessMode::RW } else { AccessMode::R }) {
                 return fail(ErrorKind::ChangesTape { codelet: program, parameter: "an argument" });
             }

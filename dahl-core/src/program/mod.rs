@@ -4,11 +4,15 @@
 //! other use, and changes without notice.
 
 mod bindings;
+mod check;
+mod fusion;
 mod instance;
 mod record;
 
-pub use bindings::{Bindings, Signature};
+pub use bindings::{Bindings, Detached, Signature};
+pub use fusion::{Map, fuse, is_map};
 pub use instance::{ArraySpec, Engine, Instance, Place, Step, StepKind};
 pub use record::{Outputs, Recorded, Recording, record};
 
+pub use crate::codelet::FusedOperand;
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

@@ -1,11 +1,10 @@
 //! [`record`]: calls a function whose tasks are recorded and not run.
-#![allow(unsafe_code, reason = "puts stand-ins in the place of arguments")]
 
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::bindings::Bindings;
+use super::bindings::Detached;
 use super::instance::Engine;
 use crate::access::AccessMode;
 use crate::arena::Arena;
@@ -102,15 +101,11 @@ pub struct Recorded {
 /// Records what `body` submits, with stand-ins for the arguments.
 ///
 /// # Errors
-/// Those of `body`; if an array is an argument twice, belongs to another runtime, or the program does something that
+/// Those of `body`; if a task or parts that `body` has made are left when it returns; if an array is an argument twice, belongs to another runtime, or the program does something that
 /// cannot be replayed.
-///
-/// # Safety
-/// `body` keeps no reference that it derives from an argument: it calls a function that is generic over the lifetimes of
-/// these.
-pub unsafe fn record(
+pub fn record(
     engine: &Engine,
-    bindings: &Bindings<'_>,
+    detached: &Detached,
     program: &'static str,
     location: &'static Location<'static>,
     body: impl FnOnce(&Recording<'_>, &mut Outputs) -> Result<()>,
@@ -121,34 +116,36 @@ pub unsafe fn record(
             "a program cannot be called while another one is recorded; call its function".to_owned(),
         ));
     }
-    bindings.require_distinct(program, location)?;
     let real = engine.executor();
     let machine = real.devices().map(|devices| devices.machine().clone());
     let executor = Executor::new(Config::recording(real.cpu_workers(), machine));
     let recording: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&executor);
     let mut table = StandIns::default();
-    let mut arguments = Vec::with_capacity(bindings.arrays());
-    for binding in &bindings.arrays {
-        let kind = &binding.kind;
+    let mut arguments = Vec::with_capacity(detached.arrays());
+    for (&state, kind) in detached.states.iter().zip(&detached.signature.arrays) {
         let nowhere = std::ptr::without_provenance_mut(ALIGN_BYTES);
         let is_part = kind.layout.offset > 0 || !kind.layout.is_contiguous();
-        let state = if is_part {
+        let stand_in = if is_part {
             ArrayState::create_part_of(&recording, kind.element, kind.layout)
         } else {
             let bytes = kind.layout.len() * kind.element.size_bytes;
             ArrayState::create(&recording, kind.element, nowhere, bytes, Origin::None, Content::Ready, None)
         };
-        let stand_in = Shared::of_new(state);
+        let stand_in = Shared::of_new(stand_in);
         arguments.push(stand_in.state().id());
-        table.add(binding.state, stand_in);
+        table.add(state, stand_in);
     }
     let scope = Recording { arena: Arena::new(Arc::clone(&recording)), lives: PhantomData };
     let mut outputs = Outputs::default();
-    // SAFETY: guaranteed by the caller.
-    unsafe { table.meanwhile(|| body(&scope, &mut outputs)) }?;
+    let result = table.meanwhile(|| body(&scope, &mut outputs));
+    if !executor.records().is_unused() || table.states().any(|state| state.partitions().are_read()) {
+        // They refer to stand-ins, which stay forever.
+        std::mem::forget((table, outputs, scope, recording));
+        return Err(refuse("a task or parts of an array were kept beyond its end".to_owned()));
+    }
+    result?;
     // What is pending for arrays that are used afterwards is a part of the program.
-    let stand_ins = bindings.arrays.iter().filter_map(|binding| table.stand_in(binding.state));
-    for state in stand_ins.chain(outputs.arrays.iter().map(|output| output.owner.state())) {
+    for state in table.states().chain(outputs.arrays.iter().map(|output| output.owner.state())) {
         state.flush_pending(AccessMode::R);
     }
     if outputs.is_part {

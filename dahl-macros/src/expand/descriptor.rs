@@ -30,7 +30,7 @@ pub(super) fn constants(codelet: &Codelet) -> TokenStream {
 }
 
 /// `codelet()`: the descriptor for given element types.
-pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream {
+pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenStream {
     let Codelet { root, visibility, hash, .. } = codelet;
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
@@ -39,10 +39,11 @@ pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream
     let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
     let kernels = kernels(codelet);
-    let cuda = cuda::kernel(codelet, map);
+    let cuda = cuda::kernel(codelet, in_cuda);
     let cuda_calls = cuda::calls(codelet);
     let in_place = in_place(codelet);
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
+    let map = (codelet.form == Form::Map).then(|| quote!(.map()));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
     let bytes = codelet.options.bytes.as_ref().map(|bytes| count(codelet, "bytes", bytes));
     quote! {
@@ -57,6 +58,7 @@ pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream
                     #cuda_calls
                     #in_place
                     #broadcasts
+                    #map
                     #flops
                     #bytes
             }

@@ -137,6 +137,6 @@ fn everywhere(codelet: &Codelet) -> TokenStream {
 }
 
 /// A local variable that the user's expressions cannot see.
-fn local(name: &str) -> Ident {
+pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,0 +1,133 @@
+//! [`ProgramArgument`]: what a program can be called with; [`Arguments`]: all arguments of a call.
+
+use dahl_core::__program::Bindings;
+use dahl_core::{Argument, Array, Element};
+
+/// An argument of a program: an array, behind `&` or `&mut`, several of them, or a plain value.
+///
+/// A plain value is a part of what is recorded: with another value the program is recorded again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a program",
+    label = "neither arrays behind a reference nor a plain value",
+    note = "arguments are `&Array`, `&mut Array`, slices and tuples of them, and values whose type has `#[derive(Argument)]`"
+)]
+pub trait ProgramArgument {
+    /// Adds the arrays and values.
+    #[doc(hidden)]
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>);
+
+    /// Adds a name for each array, for one called `name`.
+    #[doc(hidden)]
+    fn name(&self, name: &str, names: &mut Vec<String>);
+}
+
+/// The arguments of a call.
+pub trait Arguments {
+    /// Adds the arrays and values.
+    #[doc(hidden)]
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>);
+
+    /// Adds a name for each array of the parameters called `parameters`.
+    #[doc(hidden)]
+    fn name(&self, parameters: &[&str], names: &mut Vec<String>);
+}
+
+impl<T: Element, const N: usize> ProgramArgument for &Array<'_, T, N> {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bindings.read(self);
+    }
+
+    fn name(&self, name: &str, names: &mut Vec<String>) {
+        names.push(name.to_owned());
+    }
+}
+
+impl<T: Element, const N: usize> ProgramArgument for &mut Array<'_, T, N> {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bindings.write(self);
+    }
+
+    fn name(&self, name: &str, names: &mut Vec<String>) {
+        names.push(name.to_owned());
+    }
+}
+
+impl<T: Element, const N: usize> ProgramArgument for &[Array<'_, T, N>] {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bindings.count(self.len());
+        self.iter().for_each(|array| bindings.read(array));
+    }
+
+    fn name(&self, name: &str, names: &mut Vec<String>) {
+        names.extend((0..self.len()).map(|index| format!("{name}[{index}]")));
+    }
+}
+
+impl<T: Element, const N: usize> ProgramArgument for &mut [Array<'_, T, N>] {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bindings.count(self.len());
+        self.iter_mut().for_each(|array| bindings.write(array));
+    }
+
+    fn name(&self, name: &str, names: &mut Vec<String>) {
+        names.extend((0..self.len()).map(|index| format!("{name}[{index}]")));
+    }
+}
+
+/// A plain value.
+macro_rules! impl_value {
+    ($($ty:ty),*) => {$(
+        impl ProgramArgument for $ty {
+            fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+                bindings.value(*self);
+            }
+
+            fn name(&self, _: &str, _: &mut Vec<String>) {}
+        }
+    )*};
+}
+
+impl_value!(bool, u8, u32, u64, usize, i32, i64, f32, f64, dahl_core::f16, dahl_core::bf16);
+
+/// Checks that each plain value is one.
+const _: () = {
+    const fn is_argument<A: Argument>() {}
+    is_argument::<usize>();
+};
+
+macro_rules! impl_tuples {
+    ($($name:ident $index:tt),*) => {
+        impl<$($name: ProgramArgument),*> ProgramArgument for ($($name,)*) {
+            fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+                $(self.$index.bind(bindings);)*
+            }
+
+            fn name(&self, name: &str, names: &mut Vec<String>) {
+                $(self.$index.name(&format!("{name}.{}", $index), names);)*
+            }
+        }
+
+        impl<$($name: ProgramArgument),*> Arguments for ($($name,)*) {
+            fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+                $(ProgramArgument::bind(&mut self.$index, bindings);)*
+            }
+
+            fn name(&self, parameters: &[&str], names: &mut Vec<String>) {
+                $(ProgramArgument::name(&self.$index, parameters[$index], names);)*
+            }
+        }
+    };
+}
+
+impl_tuples!(A 0);
+impl_tuples!(A 0, B 1);
+impl_tuples!(A 0, B 1, C 2);
+impl_tuples!(A 0, B 1, C 2, D 3);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+impl_tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);

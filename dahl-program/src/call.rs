@@ -1,0 +1,257 @@
+//! [`Program`]: the graphs that a function was recorded as, for the shapes that it was called with, and their replays.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use dahl_core::__program::{
+    ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
+};
+use dahl_core::{Codelet, Recording, Result, Runtime};
+
+use crate::argument::Arguments;
+use crate::graph::{Graph, Order, Origin};
+use crate::pass::{PassReport, Passes};
+use crate::plan::{MemoryPlan, Sharing};
+use crate::returned::Returned;
+
+/// The programs that are kept for other shapes, unless [`keeps`](Program::keeps) says otherwise.
+const KEPT: usize = 16;
+
+/// What a program is, apart from its types. `#[program]` makes one.
+#[derive(Debug)]
+pub struct Body {
+    /// Its name, as that of a codelet without parameters.
+    pub codelet: Codelet,
+    /// The names of its parameters, without the scope.
+    pub parameters: &'static [&'static str],
+}
+
+/// A program on a runtime: what its function was recorded as, for each of the shapes that it was called with last.
+#[derive(Debug)]
+pub struct Program {
+    engine: Engine,
+    body: &'static Body,
+    passes: Passes,
+    tight: bool,
+    most: usize,
+    /// The most recent call's is the first.
+    kept: Vec<Kept>,
+    recordings: u64,
+    replays: u64,
+    spare: (Bindings<'static>, Bindings<'static>),
+}
+
+/// A recording for some shapes.
+#[derive(Debug)]
+struct Kept {
+    signature: Signature,
+    shapes: Vec<Vec<usize>>,
+    graph: Graph,
+    reports: Vec<PassReport>,
+    memory: MemoryPlan,
+    instance: Arc<Instance>,
+}
+
+impl Program {
+    /// A program that has not been called.
+    #[doc(hidden)]
+    pub fn new(runtime: &Runtime, body: &'static Body) -> Self {
+        let spare = (Bindings::new(), Bindings::new());
+        let (passes, engine) = (Passes::all(), Engine::of(runtime));
+        Self {
+            engine,
+            body,
+            passes,
+            tight: false,
+            most: KEPT,
+            kept: Vec::new(),
+            recordings: 0,
+            replays: 0,
+            spare,
+        }
+    }
+
+    /// Sets the passes of graphs that are recorded from now on.
+    pub fn set_passes(&mut self, passes: Passes) {
+        self.passes = passes;
+        self.kept.clear();
+    }
+
+    /// Whether arrays share memory as the order of the recording allows, which then holds for every run. Otherwise only arrays
+    /// share it whose tasks cannot run side by side anyway.
+    pub fn set_tight(&mut self, tight: bool) {
+        self.tight = tight;
+        self.kept.clear();
+    }
+
+    /// Sets for how many shapes recordings are kept; the one that was not called for the longest time goes.
+    pub fn set_kept(&mut self, most: usize) {
+        self.most = most.max(1);
+        self.kept.truncate(self.most);
+    }
+
+    /// The graph of the last call, after the passes.
+    ///
+    /// # Panics
+    /// If it has not been called.
+    #[track_caller]
+    pub fn graph(&self) -> &Graph {
+        &self.last().graph
+    }
+
+    /// Where the arrays of the last call's graph are.
+    ///
+    /// # Panics
+    /// If it has not been called.
+    #[track_caller]
+    pub fn memory_plan(&self) -> &MemoryPlan {
+        &self.last().memory
+    }
+
+    /// What each pass did with the last call's graph, and what it did not do.
+    ///
+    /// # Panics
+    /// If it has not been called.
+    #[track_caller]
+    pub fn explain(&self) -> &[PassReport] {
+        &self.last().reports
+    }
+
+    #[track_caller]
+    fn last(&self) -> &Kept {
+        match self.kept.first() {
+            Some(kept) => kept,
+            None => panic!("{} has not been called yet: there is no graph", self.body.codelet.name),
+        }
+    }
+
+    /// How many calls have recorded.
+    pub fn recordings(&self) -> u64 {
+        self.recordings
+    }
+
+    /// How many calls have replayed what an earlier one recorded.
+    pub fn replays(&self) -> u64 {
+        self.replays
+    }
+
+    /// Calls the program: replays what was recorded for such arguments, or records `function` first.
+    ///
+    /// # Errors
+    /// As for the operations of the function, if it records; otherwise those of [`Instance::submit`].
+    #[doc(hidden)]
+    pub fn call<A: Arguments, R: Returned>(
+        &mut self,
+        arguments: &mut A,
+        location: &'static Location<'static>,
+        function: impl FnOnce(&mut A, &Recording<'_>, &mut Outputs) -> Result<()>,
+    ) -> Result<R::Kept> {
+        let (spare, spare_outputs) = std::mem::take(&mut self.spare);
+        let mut bindings = spare.recycled();
+        arguments.bind(&mut bindings);
+        match self.kept.iter().position(|kept| bindings.fits(&kept.signature)) {
+            Some(0) => self.replays += 1,
+            Some(position) => {
+                self.kept[..=position].rotate_right(1);
+                self.replays += 1;
+            }
+            None => {
+                // The function gets the arguments, which must not be borrowed meanwhile.
+                let before = bindings.detached(&self.engine, self.body.codelet.name, location)?;
+                drop(bindings);
+                let mut names = Vec::new();
+                arguments.name(self.body.parameters, &mut names);
+                let kept = self.record(arguments, &before, &names, location, function)?;
+                self.kept.insert(0, kept);
+                self.kept.truncate(self.most);
+                self.recordings += 1;
+                bindings = Bindings::new();
+                arguments.bind(&mut bindings);
+                before.require_same(&bindings, self.body.codelet.name, location)?;
+            }
+        }
+        let kept = &self.kept[0];
+        let mut shapes = &kept.shapes[..];
+        let mut result = R::make(&self.engine, &mut shapes)?;
+        let mut outputs = spare_outputs.recycled();
+        R::bind(&mut result, &mut outputs);
+        let submitted = kept.instance.submit(&bindings, &outputs, location);
+        self.spare = (bindings.recycled(), outputs.recycled());
+        submitted.map(|()| result)
+    }
+}
+
+impl Program {
+    /// Records the function for the arguments.
+    fn record<A>(
+        &self,
+        arguments: &mut A,
+        before: &Detached,
+        names: &[String],
+        location: &'static Location<'static>,
+        function: impl FnOnce(&mut A, &Recording<'_>, &mut Outputs) -> Result<()>,
+    ) -> Result<Kept> {
+        let name = self.body.codelet.name;
+        let recorded = record(&self.engine, before, name, location, |scope, outputs| {
+            function(arguments, scope, outputs)
+        })?;
+        let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
+        let mut graph = Graph::new(name, recorded, names);
+        let reports = self.passes.run(&mut graph, self.engine.has_devices());
+        let mut order = Order::of(&graph);
+        let sharing = match (self.engine.has_devices(), self.tight) {
+            (true, _) => Sharing::Apart,
+            (false, true) => Sharing::Tight,
+            (false, false) => Sharing::Ordered,
+        };
+        let memory = MemoryPlan::new(&graph, &mut order, sharing);
+        let arrays = arrays(&graph, &memory, before.arrays());
+        let steps = graph.steps().iter().zip(order.after).map(|(task, after)| Step {
+            kind: task.kind.clone(),
+            arrays: task.uses.iter().map(|access| access.array).collect(),
+            after,
+            location: task.location,
+        });
+        let instance = Instance::new(
+            &self.engine,
+            &self.body.codelet,
+            arrays,
+            memory.peak_bytes(),
+            steps.collect(),
+            location,
+        )?;
+        Ok(Kept { signature: before.signature().clone(), shapes, graph, reports, memory, instance })
+    }
+}
+
+/// The arrays of an instance: bound ones, and those that the plan places.
+fn arrays(graph: &Graph, memory: &MemoryPlan, arguments: usize) -> Vec<ArraySpec> {
+    let mut begins: Vec<Option<bool>> = vec![None; graph.arrays().len()];
+    for access in graph.steps().iter().flat_map(|task| task.uses()) {
+        if let Some(array) = access.array {
+            begins[graph.root(array)].get_or_insert(access.reads);
+        }
+    }
+    let spec = |(number, array): (usize, &crate::graph::Array)| {
+        let place = match array.origin() {
+            Origin::Argument(index) => Place::Bound(index),
+            Origin::Output(index) => Place::Bound(arguments + index),
+            Origin::Part(_) => Place::Part(array.part.expect("a part has a place")),
+            Origin::Temporary => Place::At(memory.offset(number).expect("what a program makes is placed")),
+        };
+        let is_made = matches!(array.origin(), Origin::Temporary);
+        let initial = match &array.initial {
+            Initial::Bytes(bytes) if is_made => Some(bytes.clone()),
+            _ => None,
+        };
+        ArraySpec {
+            element: array.element(),
+            bytes: array.bytes(),
+            place,
+            part: array.part,
+            begins: is_made && begins[number] == Some(true),
+            initial,
+        }
+    };
+    graph.arrays().iter().enumerate().map(spec).collect()
+}

@@ -1,0 +1,289 @@
+//! [`Graph`]: the tasks of a program and its arrays, as data.
+
+mod dot;
+mod order;
+mod text;
+
+use std::collections::HashMap;
+use std::panic::Location;
+
+use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc};
+use dahl_core::{AccessMode, ElementType};
+
+pub(crate) use order::{Order, Reach};
+
+/// A recorded program: its tasks, in an order in which they could run one after the other, and their arrays.
+///
+/// Printed, it is a line for each task: `%4 = relu(%3)`, with the shape, and the line of the source that submitted it.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub(crate) name: &'static str,
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) tasks: Vec<Task>,
+}
+
+/// An array of a program.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub(crate) name: Option<String>,
+    pub(crate) element: ElementType,
+    pub(crate) bytes: usize,
+    pub(crate) extents: Vec<usize>,
+    pub(crate) origin: Origin,
+    pub(crate) part: Option<PartOf>,
+    pub(crate) initial: Initial,
+}
+
+/// Where an array of a program comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is an argument, of this number.
+    Argument(usize),
+    /// The program returns it, with this number.
+    Output(usize),
+    /// The program makes it, and nobody else sees it.
+    Temporary,
+    /// It is a part of the array of this number.
+    Part(usize),
+}
+
+/// A task of a program.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub(crate) kind: StepKind,
+    pub(crate) uses: Vec<Use>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// An access of a task to an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The number of the array; none for temporary memory of the kernel.
+    pub array: Option<usize>,
+    /// Whether the task depends on the value.
+    pub reads: bool,
+    /// Whether the task changes the value.
+    pub writes: bool,
+}
+
+impl Graph {
+    /// The graph of a recording, whose arguments have these names.
+    pub(crate) fn new(name: &'static str, recorded: Recorded, names: &[String]) -> Self {
+        let numbers: HashMap<_, _> =
+            recorded.arrays.iter().enumerate().map(|(number, array)| (array.id, number)).collect();
+        let mut arrays: Vec<_> = recorded
+            .arrays
+            .into_iter()
+            .map(|logged| Array {
+                name: None,
+                element: logged.element,
+                bytes: logged.bytes,
+                extents: Vec::new(),
+                origin: Origin::Temporary,
+                part: logged.part,
+                initial: logged.initial,
+            })
+            .collect();
+        for (index, id) in recorded.arguments.iter().enumerate() {
+            let array = &mut arrays[numbers[id]];
+            array.origin = Origin::Argument(index);
+            array.name = Some(names.get(index).cloned().unwrap_or_else(|| format!("argument {index}")));
+        }
+        for (index, (id, extents, _)) in recorded.outputs.iter().enumerate() {
+            let array = &mut arrays[numbers[id]];
+            array.origin = Origin::Output(index);
+            array.extents.clone_from(extents);
+        }
+        let mut tasks = Vec::with_capacity(recorded.steps.len());
+        for step in recorded.steps {
+            let partition = |whole, parts: &[_]| {
+                std::iter::once(&whole).chain(parts).map(|id| numbers[id]).collect::<Vec<usize>>()
+            };
+            let of_partition = |arrays: Vec<usize>, shared: bool| {
+                let uses = arrays.into_iter().enumerate().map(|(index, array)| Use {
+                    array: Some(array),
+                    reads: true,
+                    writes: index > 0 || !shared,
+                });
+                uses.collect::<Vec<_>>()
+            };
+            tasks.push(match step {
+                LoggedStep::Task { desc, arrays: used } => {
+                    for (id, access) in used.iter().zip(desc.accesses()) {
+                        if let Some(array) = id.and_then(|id| arrays.get_mut(numbers[&id]))
+                            && array.extents.is_empty()
+                        {
+                            array.extents = access.extents().to_vec();
+                        }
+                    }
+                    let used = used.iter().map(|id| id.map(|id| numbers[&id]));
+                    let uses = used.zip(desc.accesses()).map(|(array, access)| Use {
+                        array,
+                        reads: access.needs_value(),
+                        writes: !matches!(access.mode(), AccessMode::R | AccessMode::SCRATCH),
+                    });
+                    let uses = uses.collect();
+                    Task { location: desc.location(), uses, kind: StepKind::Task(desc) }
+                }
+                LoggedStep::Split(split) => {
+                    let used = partition(split.whole, &split.parts);
+                    for &part in &used[1..] {
+                        arrays[part].origin = Origin::Part(used[0]);
+                    }
+                    let uses = of_partition(used, split.shared);
+                    Task { kind: StepKind::Split(split.shared), uses, location: split.location }
+                }
+                LoggedStep::Join(join) => {
+                    let uses = of_partition(partition(join.whole, &join.parts), join.shared);
+                    Task { kind: StepKind::Join(join.shared), uses, location: join.location }
+                }
+                LoggedStep::Forget(id, location) => {
+                    let uses = vec![Use { array: Some(numbers[&id]), reads: false, writes: true }];
+                    Task { kind: StepKind::Forget, uses, location }
+                }
+            });
+        }
+        let mut graph = Self { name, arrays, tasks };
+        graph.prune();
+        graph
+    }
+
+    /// The name of the program.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The number of tasks that workers run.
+    pub fn tasks(&self) -> usize {
+        self.tasks.iter().filter(|task| task.desc().is_some()).count()
+    }
+
+    /// The tasks, and the splits and joins of partitions, in an order in which they could run one after the other.
+    pub fn steps(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The arrays, by number.
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// The dependencies: pairs of numbers of steps, of which the second waits for the first.
+    pub fn edges(&self) -> Vec<(usize, usize)> {
+        let order = Order::of(self);
+        let after = order.after.iter().enumerate();
+        after.flat_map(|(step, after)| after.iter().map(move |&next| (step, next as usize))).collect()
+    }
+
+    /// Removes arrays that no task uses, other than arguments and results.
+    pub(crate) fn prune(&mut self) {
+        let mut used = vec![false; self.arrays.len()];
+        for array in self.tasks.iter().flat_map(|task| &task.uses).filter_map(|access| access.array) {
+            used[array] = true;
+        }
+        for (array, used) in self.arrays.iter().zip(&mut used) {
+            *used |= matches!(array.origin, Origin::Argument(_) | Origin::Output(_));
+        }
+        let mut next = 0;
+        let renamed: Vec<Option<usize>> = used
+            .iter()
+            .map(|used| {
+                next += usize::from(*used);
+                used.then(|| next - 1)
+            })
+            .collect();
+        let mut number = 0;
+        self.arrays.retain(|_| {
+            number += 1;
+            used[number - 1]
+        });
+        for array in &mut self.arrays {
+            if let Origin::Part(whole) = &mut array.origin {
+                *whole = renamed[*whole].expect("a part is used with its whole array");
+            }
+        }
+        for access in self.tasks.iter_mut().flat_map(|task| &mut task.uses) {
+            access.array = access.array.and_then(|array| renamed[array]);
+        }
+    }
+
+    /// The array that a part is in the end a part of; another array itself.
+    pub(crate) fn root(&self, mut array: usize) -> usize {
+        while let Origin::Part(whole) = self.arrays[array].origin {
+            array = whole;
+        }
+        array
+    }
+}
+
+impl Array {
+    /// The name of an argument.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its element type.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The shape in which its first task uses it.
+    pub fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Whether only the program sees it, in memory of its own.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.origin == Origin::Temporary
+    }
+}
+
+impl Task {
+    /// Its description, if a worker runs it.
+    pub fn desc(&self) -> Option<&TaskDesc> {
+        match &self.kind {
+            StepKind::Task(desc) => Some(desc),
+            StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => None,
+        }
+    }
+
+    /// The codelet's name, or what else it does.
+    pub fn codelet(&self) -> &'static str {
+        match &self.kind {
+            StepKind::Task(desc) => desc.codelet().name,
+            StepKind::Split(_) => "split",
+            StepKind::Join(_) => "join",
+            StepKind::Forget => "forget",
+        }
+    }
+
+    /// Its accesses, in the order of the declaration.
+    pub fn uses(&self) -> &[Use] {
+        &self.uses
+    }
+
+    /// The line that submitted it.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The arrays that it depends on.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = usize> {
+        self.uses.iter().filter(|access| access.reads).filter_map(|access| access.array)
+    }
+
+    /// The arrays that it changes.
+    pub(crate) fn writes(&self) -> impl Iterator<Item = usize> {
+        self.uses.iter().filter(|access| access.writes).filter_map(|access| access.array)
+    }
+}
