@@ -244,6 +244,11 @@ impl TaskDesc {
         self.combination().is_some()
     }
 
+    /// Whether it combines the total of a reduction with the array.
+    pub(crate) fn is_last_of_reduction(&self) -> bool {
+        self.combination().is_some_and(|combination| matches!(combination.step, Step::Finish(_)))
+    }
+
     /// The number of the task in the order of submission.
     pub fn sequence(&self) -> u64 {
         self.sequence

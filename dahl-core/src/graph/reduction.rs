@@ -87,6 +87,11 @@ impl Reductions {
         self.is_open.store(true, Ordering::Release);
     }
 
+    /// How many consecutive contributions share a leaf, 0 for the default.
+    pub(crate) fn leaf_len(&self) -> usize {
+        self.leaf_len.load(Ordering::Relaxed)
+    }
+
     /// Sets how many consecutive contributions share a leaf from now on.
     pub(crate) fn set_leaf_len(&self, contributions: NonZeroUsize) {
         self.leaf_len.store(contributions.get(), Ordering::Relaxed);

@@ -36,6 +36,8 @@ pub(super) struct BindingKind {
     pub(super) element: ElementType,
     pub(super) layout: Layout,
     pub(super) writes: bool,
+    /// How many contributions to a reduction share a buffer: the rounding depends on it. 0 for the default.
+    pub(super) leaf_len: usize,
 }
 
 // SAFETY: the states are those of borrowed arrays, which are `Send` and `Sync`.
@@ -61,7 +63,10 @@ pub struct Signature {
 
 impl BindingKind {
     fn is_same(&self, other: &Self) -> bool {
-        self.element == other.element && self.writes == other.writes && self.layout.is_same(&other.layout)
+        self.element == other.element
+            && self.writes == other.writes
+            && self.leaf_len == other.leaf_len
+            && self.layout.is_same(&other.layout)
     }
 }
 
@@ -89,7 +94,8 @@ impl<'a> Bindings<'a> {
     }
 
     fn add<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>, writes: bool) {
-        let kind = BindingKind { element: ElementType::of::<T>(), layout: array.layout(), writes };
+        let leaf_len = array.state().reductions().leaf_len();
+        let kind = BindingKind { element: ElementType::of::<T>(), layout: array.layout(), writes, leaf_len };
         self.arrays.push(Binding { state: NonNull::from(array.state()), kind });
     }
 

@@ -113,7 +113,15 @@ fn check_task(arrays: &[ArraySpec], step: &Step, desc: &TaskDesc) -> Result<(), 
         let element = desc.element_of(index);
         let is_there =
             access.mode != AccessMode::SCRATCH && element.is_some_and(|element| array.holds(element));
+        // A buffer of a reduction is contiguous, even if the array of the reduction is a strided part.
+        let is_buffer = matches!(access.mode, AccessMode::REDUX(_)) || desc.is_combination();
         let fits = match (array.place, array.part) {
+            // The array of a reduction gets its total wherever it is.
+            (place, part) if is_buffer => {
+                let is_own = !matches!(place, Place::Part(_)) && part.is_none();
+                let is_target = index == 0 && desc.is_last_of_reduction();
+                (is_own || is_target) && layout.len() <= array.bytes / array.element.size_bytes.max(1)
+            }
             (Place::Part(part), _) | (Place::Bound(_), Some(part)) => {
                 let ((begin, len), (own_begin, own_len)) = (part.span(), span(layout));
                 own_len == 0 || (own_begin >= begin && own_begin + own_len <= begin + len)

@@ -1,6 +1,7 @@
 //! [`record`]: calls a function whose tasks are recorded and not run.
 
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -132,6 +133,9 @@ pub fn record(
             ArrayState::create(&recording, kind.element, nowhere, bytes, Origin::None, Content::Ready, None)
         };
         let stand_in = Shared::of_new(stand_in);
+        if let Some(len) = NonZeroUsize::new(kind.leaf_len) {
+            stand_in.state().reductions().set_leaf_len(len);
+        }
         arguments.push(stand_in.state().id());
         table.add(state, stand_in);
     }

@@ -233,14 +233,19 @@ pub(crate) fn check(program: &[Action], rt: &Runtime, may_lose: bool) -> Result<
         oracle.predict(action);
         run(action, &mut world, &mut oracle)?;
     }
-    for (array, held) in world.arrays.iter().zip(&oracle.arrays) {
-        assert_held(array.to_vec(), held, may_lose);
-    }
-    for (f, total) in world.totals.iter().enumerate() {
-        assert_held(bits(total), &oracle.bits_of_total(f), may_lose);
-    }
+    assert_all_held(&world, &mut oracle);
     while rt.wait().is_err() {} // somebody has seen the failures
     Ok(())
+}
+
+/// Panics unless all elements are those expected.
+pub(crate) fn assert_all_held(world: &World<'_>, oracle: &mut Oracle) {
+    for (array, held) in world.arrays.iter().zip(&oracle.arrays) {
+        assert_held(array.to_vec(), held, world.may_lose);
+    }
+    for (f, total) in world.totals.iter().enumerate() {
+        assert_held(bits(total), &oracle.bits_of_total(f), world.may_lose);
+    }
 }
 
 /// The schedulers of the runtime, by name, and others.
