@@ -9,6 +9,8 @@ mod mutants;
 mod options;
 mod parallel;
 mod partition;
+#[path = "programs/main.rs"]
+mod programs;
 mod reductions;
 mod runtime;
 #[path = "tape/main.rs"]

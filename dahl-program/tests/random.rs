@@ -98,7 +98,7 @@ fn passes() -> impl Strategy<Value = Passes> {
 }
 
 proptest! {
-    #![proptest_config(config(1))]
+    #![proptest_config(config(4))]
 
     #[test]
     fn replays_give_the_sequential_result(

@@ -1,0 +1,8 @@
+//! Programs: what they record, replay, optimise, plan and refuse.
+
+mod data;
+mod fusion;
+mod passes;
+mod random;
+mod recording;
+mod refused;

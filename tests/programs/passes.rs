@@ -1,0 +1,109 @@
+//! What each pass does, and that it changes no bit.
+
+use dahl::ops::{add_init, exp_init, mul_init, neg_init, relu_init, sum_init};
+use dahl::prelude::*;
+
+/// Has a task that nobody uses, and one thing computed twice.
+#[program]
+fn wasteful<'s, T: Real>(
+    scope: &'s Recording<'_>,
+    x: &Vector<'_, T>,
+    y: &Vector<'_, T>,
+) -> dahl::Result<(Vector<'s, T>, Scalar<'s, T>)> {
+    let _unused = exp_init(scope, &neg_init(scope, y)?)?;
+    let once = mul_init(scope, x, y)?;
+    let twice = mul_init(scope, x, y)?;
+    let other = mul_init(scope, y, x)?;
+    let sum = add_init(scope, &relu_init(scope, &once)?, &relu_init(scope, &twice)?)?;
+    let total = sum_init(scope, &add_init(scope, &sum, &other)?)?;
+    Ok((sum, total))
+}
+
+fn run(passes: Passes) -> dahl::Result<(usize, Vec<u64>, String)> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([700], (0..700).map(|i| f64::from(i) / 7.0 - 41.0).collect())?;
+    let y = rt.from_vec([700], (0..700).map(|i| 3.0 - f64::from(i) / 11.0).collect())?;
+    let mut program = Wasteful::new(&rt).passes(passes);
+    let mut bits = Vec::new();
+    for _ in 0..2 {
+        let (sum, total) = program.call(&x, &y)?;
+        bits = sum.to_vec()?.iter().chain(&total.to_vec()?).map(|value| value.to_bits()).collect();
+    }
+    let reports = program.explain().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    Ok((program.graph().tasks(), bits, reports))
+}
+
+#[test]
+fn each_pass_does_something_and_changes_no_bit() -> dahl::Result<()> {
+    let (tasks, bits, reports) = run(Passes::none())?;
+    assert_eq!((tasks, reports.as_str()), (10, ""));
+    for (passes, expected, says) in [
+        (Passes::none().dead_tasks(true), 8, "dead tasks: 8 tasks, 10 before"),
+        (Passes::none().common_subexpressions(true), 8, "common subexpressions: 8 tasks, 10 before"),
+        (Passes::none().fusion(true), 3, "fusion: 3 tasks, 10 before"),
+        (Passes::all(), 2, "passes.rs:"),
+    ] {
+        let (tasks, other, reports) = run(passes)?;
+        assert_eq!(tasks, expected, "{reports}");
+        assert!(reports.contains(says), "{reports}");
+        assert_eq!(other, bits, "{passes:?}");
+    }
+    Ok(())
+}
+
+/// The value of `y` changes between two tasks that look the same.
+#[program]
+fn changing<'s, T: Real>(
+    scope: &'s Recording<'_>,
+    x: &Vector<'_, T>,
+    y: &mut Vector<'_, T>,
+) -> dahl::Result<Vector<'s, T>> {
+    let before = mul_init(scope, x, &*y)?;
+    dahl::ops::add_self(y, x)?;
+    let after = mul_init(scope, x, &*y)?;
+    add_init(scope, &before, &after)
+}
+
+#[test]
+fn tasks_on_other_values_are_kept() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([2], vec![1.0, 2.0])?;
+    let mut y = rt.from_vec([2], vec![10.0, 20.0])?;
+    let mut program = Changing::new(&rt);
+    // x y + x (x + y)
+    assert_eq!(program.call(&x, &mut y)?.to_vec()?, [10.0 + 11.0, 40.0 + 44.0]);
+    assert_eq!(program.call(&x, &mut y)?.to_vec()?, [11.0 + 12.0, 44.0 + 48.0]);
+    assert_eq!(y.to_vec()?, [12.0, 24.0]);
+    Ok(())
+}
+
+#[test]
+fn plans_share_memory_and_hold_their_peak() -> dahl::Result<()> {
+    /// A chain of `2 n` maps and sums, whose arrays live shortly.
+    #[program]
+    fn long<'s, T: Real>(scope: &'s Recording<'_>, x: &Vector<'_, T>) -> dahl::Result<Vector<'s, T>> {
+        let mut y = relu_init(scope, x)?;
+        for _ in 0..10 {
+            y = add_init(scope, &mul_init(scope, &y, x)?, &y)?;
+        }
+        neg_init(scope, &y)
+    }
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([1000], (0..1000).map(|i| f64::from(i) / 1e4).collect())?;
+    let mut results = Vec::new();
+    for tight in [false, true] {
+        let mut program = Long::new(&rt).passes(Passes::none());
+        if tight {
+            program = program.tight();
+        }
+        for _ in 0..3 {
+            results.push(program.call(&x)?.to_vec()?);
+        }
+        let plan = program.memory_plan();
+        assert_eq!(plan.sum_bytes(), 21 * 8000);
+        assert_eq!(plan.peak_bytes(), 3 * 8000, "{plan}");
+        assert_eq!(plan.lower_bound_bytes(), 3 * 8000);
+    }
+    assert!(results.iter().all(|result| *result == results[0]));
+    Ok(())
+}
