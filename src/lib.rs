@@ -49,6 +49,11 @@ struct Tasks;
 #[doc = include_str!("../docs/gradients.md")]
 struct Gradients;
 
+/// The program in the page on programs, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/programs.md")]
+struct Programs;
+
 /// The example in the page on schedulers, as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/schedulers.md")]

@@ -11,7 +11,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
     &[("dahl-cuda", "dahl-cuda")],
     &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
-    &[("dahl-testing", "dahl-testing")],
+    &[("dahl-testing", "dahl-testing"), ("dahl-program", "dahl-program")],
     &[("dahl", ".")],
     &[("dahl-nn", "dahl-nn")],
     &[("dahl-cli", "dahl-cli")],
@@ -43,6 +43,7 @@ pub const ROOMS: &[&[&str]] = &[
     &["arena", "testing"],
     &["tape"],
     &["variants", "runtime"],
+    &["program"],
 ];
 
 /// Arrows that lead upward, or to a module on the same floor, and the reasons for them.
