@@ -1,5 +1,6 @@
 //! Tests of networks, in one program, so that shared code is compiled once.
 
+mod any_module;
 mod attention;
 mod averages;
 mod checkpoints;
