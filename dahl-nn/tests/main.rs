@@ -18,6 +18,7 @@ pub mod placement;
 mod records;
 mod schedules;
 mod settings;
+mod stopping;
 mod tokenizer;
 mod training;
 mod trajectories;

@@ -1,20 +1,24 @@
 //! [`Run`]: a training as it runs.
 
 use std::marker::PhantomData;
+use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use dahl::LEAF_LEN;
 use dahl::prelude::*;
 
+use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
 use super::learning::{Learning, Share};
 use super::options::Options;
 use super::progress_bar::{ProgressBar, Speed};
+use super::records::Records;
+use super::state::State;
 use crate::dataset::Random;
 use crate::error::Error;
 use crate::loader::{Division, Reader, Source};
-use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators};
+use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
 use crate::module::Module;
 use crate::optimizer::{Optimizer, clip_gradient_norm};
 use crate::sequential::Evaluation;
@@ -41,24 +45,13 @@ pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
     pub(super) source: &'a S,
     pub(super) learning: &'a N,
     pub(super) validate: Option<&'a Validate<'a, M>>,
-    pub(super) options: Options<'t>,
+    pub(super) options: Options<'t, M>,
     pub(super) micro_batch_size: usize,
     /// Batches that may be in flight.
     pub(super) batches_ahead: usize,
     /// The most bytes of arrays that were released together.
     pub(super) micro_batch_bytes: usize,
     pub(super) element: PhantomData<T>,
-}
-
-/// How far a training is.
-#[derive(Debug)]
-struct Position {
-    /// The number of the epoch, from 1.
-    epoch: usize,
-    /// The number of the epoch's next batch, from 0.
-    batch: usize,
-    /// The updates so far.
-    steps: usize,
 }
 
 impl<T, M, S, N, O> Run<'_, '_, T, M, S, N, O>
@@ -69,26 +62,27 @@ where
     N: Learning<T, M, S>,
     O: Optimizer<T>,
 {
-    /// Trains to the end of the last epoch.
+    /// Trains to the end of the last epoch, or until the training is stopped.
     pub(super) fn fit(mut self) -> dahl::Result<History> {
         self.optimizer.check_settings()?;
         let mut step = Step::under(Tape::beside(self.arena));
         let totals = self.arena.sibling();
         let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead);
         self.share_leaves()?;
-        let mut position = Position { epoch: 1, batch: 0, steps: 0 };
-        let mut history = History::default();
+        let mut state = self.begin()?;
+        let mut records = Records::begin(mem::take(&mut self.options.records), &state.history)?;
         let (source, arena, threads) = (self.source, self.arena, self.options.threads);
         Reader::with(source, threads, arena, |reader| {
-            while position.epoch <= self.options.epochs {
-                let record = self.epoch(&mut position, &mut step, &mut accumulators, reader)?;
-                history.epochs.push(record);
-                position.epoch += 1;
-                position.batch = 0;
+            while state.epoch <= self.options.epochs && !state.is_stopped {
+                self.epoch(&mut state, &mut step, &mut accumulators, reader)?;
+                self.end_epoch(&mut state, &mut records)?;
             }
             Ok(())
         })?;
-        Ok(history)
+        if let Some(values) = &state.seen.best_values {
+            values.write_to(self.model)?;
+        }
+        Ok(state.history)
     }
 
     /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
@@ -102,15 +96,15 @@ where
         })
     }
 
-    /// Trains from `position` to the end of its epoch.
+    /// Trains to the end of an epoch.
     fn epoch(
         &mut self,
-        position: &mut Position,
+        state: &mut State<T>,
         step: &mut Step<'_>,
         accumulators: &mut MetricAccumulators<'_, T>,
         reader: &mut Reader<'_, '_, T, S>,
-    ) -> dahl::Result<Epoch> {
-        let epoch = position.epoch;
+    ) -> dahl::Result<()> {
+        let epoch = state.epoch;
         let order = self.options.order.of_epoch(self.arena, self.source.samples(), epoch)?;
         if order.is_empty() {
             return Err(Error::NoSamples { call: "Trainer: sampler" }.into());
@@ -120,19 +114,32 @@ where
             batch_size: self.options.batch_size,
             part_size: self.micro_batch_size,
         };
-        reader.begin(epoch as u64 - 1, Arc::new(order), division, position.batch);
+        reader.begin(epoch as u64 - 1, Arc::new(order), division, state.batch);
         // Dropout draws other numbers in each epoch, and the same ones in a run that is repeated.
         step.set_seed(Random::new(self.options.seed, &[epoch as u64]).bits());
+        step.set_numbers_taken(state.numbers_taken);
+        accumulators.sum = state.sum;
         let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
         let mut bar = self.options.progress.then(bar);
-        let speed = Speed::after(accumulators.sum.samples);
-        while position.batch < division.batches() {
-            let samples = division.batch(position.batch).len();
+        let speed = Speed::after(state.sum.samples);
+        while state.batch < division.batches() && !state.is_stopped {
+            let samples = division.batch(state.batch).len();
             let mut metrics = accumulators.next(samples)?;
-            self.batch(position.steps, samples, step, reader, &mut metrics)?;
+            self.batch(state.steps, samples, step, reader, &mut metrics)?;
             accumulators.push(metrics)?;
-            position.batch += 1;
-            position.steps += 1;
+            state.batch += 1;
+            state.steps += 1;
+            self.call_back(state, |callback, progress| callback.step_ended(progress))?;
+            if let Some(checkpoints) = &self.options.checkpoints
+                && checkpoints.is_due_after_step(state.steps)
+                && state.batch < division.batches()
+                && !state.is_stopped
+            {
+                accumulators.wait()?;
+                (state.sum, state.numbers_taken) = (accumulators.sum, step.numbers_taken());
+                self.save(state, &checkpoints.path(state.steps))?;
+                checkpoints.prune(state.steps)?;
+            }
             if let Some(bar) = &mut bar {
                 bar.update(&accumulators.sum, &speed);
             }
@@ -143,14 +150,69 @@ where
             bar.end(&sum, &speed);
         }
         let validation = self.validate.map(|validate| validate(self.model)).transpose()?;
-        Ok(Epoch {
+        state.history.epochs.push(Epoch {
             epoch,
             loss: sum.mean_loss(),
             accuracy: if N::COUNTS { sum.accuracy() } else { f64::NAN },
             correct: sum.correct,
             samples_per_second,
             validation,
-        })
+        });
+        Ok(())
+    }
+
+    /// Looks at the results of the epoch, calls back, and writes the records, then the checkpoints that are due: a
+    /// training that goes on from one has them all.
+    fn end_epoch(&mut self, state: &mut State<T>, records: &mut Records) -> dahl::Result<()> {
+        if let (Some(early_stop), Some(epoch)) = (&self.options.early_stop, state.history.epochs.last()) {
+            state.is_stopped |= early_stop.observe(epoch, self.model, &mut state.seen)?;
+        }
+        self.call_back(state, |callback, progress| callback.epoch_ended(progress))?;
+        records.write(&state.history)?;
+        let ended = state.epoch;
+        (state.epoch, state.batch) = (ended + 1, 0);
+        (state.sum, state.numbers_taken) = (MetricSum::default(), 0);
+        let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
+        if let (Some(monitor), Some(epoch)) = (checkpoints.best, state.history.epochs.last())
+            && monitor.improves(monitor.value(epoch), state.best, 0.0)
+        {
+            state.best = Some(monitor.value(epoch));
+            self.save(state, &checkpoints.best_path())?;
+        }
+        if checkpoints.is_due_after_epoch(ended, state.steps) {
+            self.save(state, &checkpoints.path(state.steps))?;
+            checkpoints.prune(state.steps)?;
+        }
+        Ok(())
+    }
+
+    /// Calls the callbacks, and does what they ask for.
+    fn call_back(
+        &mut self,
+        state: &mut State<T>,
+        call: impl Fn(&mut dyn Callback<M>, &mut Progress<'_, M>) -> dahl::Result<()>,
+    ) -> dahl::Result<()> {
+        if self.options.callbacks.is_empty() {
+            return Ok(());
+        }
+        let mut progress = Progress {
+            model: self.model,
+            history: &state.history,
+            epoch: state.epoch,
+            steps: state.steps,
+            stops: false,
+            learning_rate: None,
+        };
+        for callback in &mut self.options.callbacks {
+            call(&mut **callback, &mut progress)?;
+        }
+        let (stops, learning_rate) = (progress.stops, progress.learning_rate);
+        state.is_stopped |= stops;
+        if let Some(rate) = learning_rate {
+            self.optimizer.use_learning_rate(rate)?;
+            state.learning_rate = Some(rate);
+        }
+        Ok(())
     }
 
     /// Submits the tasks of one batch, micro-batch by micro-batch. The arrays of large micro-batches are released one

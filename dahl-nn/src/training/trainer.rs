@@ -8,15 +8,13 @@ use super::history::History;
 use super::learning::{ByFunction, ByLoss};
 use super::micro_batch;
 use super::options::Options;
-use super::order::Order;
 use super::run::{Run, Validate};
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::loader::{Sampler, Source};
+use crate::loader::Source;
 use crate::loss::Loss;
 use crate::module::Module;
 use crate::optimizer::Optimizer;
-use crate::schedule::Schedule;
 use crate::sequential::{Evaluation, Sequential};
 use crate::step::Step;
 
@@ -42,7 +40,7 @@ pub struct Trainer<'t, T: Real, M, L, O> {
     optimizer: O,
     /// An arena of the model's runtime.
     arena: Arena,
-    options: Options<'t>,
+    pub(super) options: Options<'t, M>,
     validate: Option<ValidateBy<'t, M, L>>,
     element: PhantomData<T>,
 }
@@ -72,8 +70,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, T, Sequential<'m,
     ///
     /// # Errors
     /// If a setting is invalid, the data set does not match the model, or a task fails.
-    pub fn fit(self, data: &impl Dataset) -> dahl::Result<History> {
-        self.options.check()?;
+    pub fn fit(mut self, data: &impl Dataset) -> dahl::Result<History> {
+        self.options.check(self.validate.is_some(), true)?;
         self.model.require_fit("fit", data)?;
         let Self { model, loss, optimizer, arena, options, validate, .. } = self;
         let batch_size = options.batch_size;
@@ -148,11 +146,11 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, T, M, ByStep, O> {
     /// # Errors
     /// If a setting is invalid, there are no samples, a task fails, or `loss` does.
     pub fn fit_with<S: Source<T>>(
-        self,
+        mut self,
         source: &S,
         loss: impl for<'s> Fn(&'s Step<'_>, &M, &S::Part<'_>) -> dahl::Result<Scalar<'s, T>>,
     ) -> dahl::Result<History> {
-        self.options.check()?;
+        self.options.check(self.validate.is_some(), false)?;
         if source.samples() == 0 {
             return Err(Error::NoSamples { call: "fit_with" }.into());
         }
@@ -176,88 +174,9 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, T, M, ByStep, O> {
     }
 }
 
-impl<'t, T: Real, M: Module<T>, L, O: Optimizer<T>> Trainer<'t, T, M, L, O> {
+impl<'t, T: Real, M, L, O> Trainer<'t, T, M, L, O> {
     fn with(model: &'t mut M, loss: L, optimizer: O, arena: Arena) -> Self {
         let (options, element) = (Options::default(), PhantomData);
         Self { model, loss, optimizer, arena, options, validate: None, element }
-    }
-
-    /// Sets the samples per update of the parameters. The last batch of an epoch may be shorter.
-    #[track_caller]
-    pub fn batch_size(mut self, samples: usize) -> Self {
-        self.options.settings.require(samples > 0, "Trainer: batch_size", samples, "a number from 1");
-        self.options.batch_size = samples;
-        self
-    }
-
-    /// Sets how often every sample is seen.
-    #[track_caller]
-    pub fn epochs(mut self, epochs: usize) -> Self {
-        self.options.settings.require(epochs > 0, "Trainer: epochs", epochs, "a number from 1");
-        self.options.epochs = epochs;
-        self
-    }
-
-    /// Sets the samples per task; the default of a [`Sequential`] depends only on the shapes, that of other modules is the
-    /// batch.
-    #[track_caller]
-    pub fn micro_batch_size(mut self, samples: usize) -> Self {
-        self.options.settings.require(samples > 0, "Trainer: micro_batch_size", samples, "a number from 1");
-        self.options.micro_batch_size = Some(samples);
-        self
-    }
-
-    /// Shuffles the samples before each epoch with the random numbers of `seed`, which also determines what dropout draws.
-    /// The default, with seed 1.
-    pub fn shuffle(mut self, seed: u64) -> Self {
-        (self.options.order, self.options.seed) = (Order::Shuffled(seed), seed);
-        self
-    }
-
-    /// Keeps the samples in their order.
-    pub fn no_shuffle(mut self) -> Self {
-        (self.options.order, self.options.seed) = (Order::OfSource, 0);
-        self
-    }
-
-    /// Sets which samples an epoch has, and their order. What dropout draws does not depend on it.
-    pub fn sampler(mut self, sampler: impl Sampler + 't) -> Self {
-        self.options.order = Order::Sampled(Box::new(sampler));
-        self
-    }
-
-    /// Sets the number of threads that read samples ahead. With 0, the default, the program's thread reads them: enough
-    /// for samples that are in memory. Results do not depend on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.options.threads = threads;
-        self
-    }
-
-    /// Sets the learning rate of each step, from 0, to that of a schedule. The optimizer needs
-    /// [`use_learning_rate`](Optimizer::use_learning_rate).
-    pub fn schedule(mut self, schedule: impl Schedule + 't) -> Self {
-        self.options.schedule = Some(Box::new(schedule));
-        self
-    }
-
-    /// Clips the norm of the gradients before each update, as [`clip_gradient_norm`](crate::optimizer::clip_gradient_norm).
-    #[track_caller]
-    pub fn clip_gradient_norm(mut self, max_norm: f64) -> Self {
-        let expected = "a number from 0";
-        self.options.settings.require(max_norm >= 0.0, "Trainer: max_norm", max_norm, expected);
-        self.options.max_norm = Some(max_norm);
-        self
-    }
-
-    /// Shows a progress bar on the terminal.
-    pub fn progress(mut self, progress: bool) -> Self {
-        self.options.progress = progress;
-        self
-    }
-
-    /// Says which runtime the model has. A checkpoint then holds how many seeds it has drawn.
-    pub fn runtime(mut self, rt: &'t Runtime) -> Self {
-        self.options.runtime = Some(rt);
-        self
     }
 }
