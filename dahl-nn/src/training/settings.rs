@@ -16,7 +16,7 @@ use super::trainer::Trainer;
 use crate::loader::Sampler;
 use crate::schedule::{Plateau, Schedule};
 
-impl<'t, T: Real, M, L, O> Trainer<'t, T, M, L, O> {
+impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// Sets the samples per update of the parameters. The last batch of an epoch may be shorter.
     #[track_caller]
     pub fn batch_size(mut self, samples: usize) -> Self {

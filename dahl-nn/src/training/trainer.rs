@@ -34,7 +34,7 @@ const BATCHES_AHEAD: usize = 64;
 /// `micro_batch_size(batch_size)` these are the batch's.
 ///
 /// An invalid setting is returned as an error by `fit` or `fit_with`, with the line that set it.
-pub struct Trainer<'t, T: Real, M, L, O> {
+pub struct Trainer<'t, 'm, T: Real, L, O, M = Sequential<'m, T>> {
     model: &'t mut M,
     loss: L,
     optimizer: O,
@@ -42,7 +42,7 @@ pub struct Trainer<'t, T: Real, M, L, O> {
     arena: Arena,
     pub(super) options: Options<'t, M>,
     validate: Option<ValidateBy<'t, M, L>>,
-    element: PhantomData<T>,
+    layers: PhantomData<&'m T>,
 }
 
 /// Evaluates the model on data of a type that the trainer does not name.
@@ -53,7 +53,7 @@ type ValidateBy<'t, M, L> = Box<dyn Fn(&M, &L) -> dahl::Result<Evaluation> + 't>
 pub struct ByStep;
 
 /// A [`Sequential`], trained by a loss.
-impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, T, Sequential<'m, T>, L, O> {
+impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// A trainer for one epoch of batches of 64, shuffled.
     pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
         let arena = model.arena().sibling();
@@ -98,7 +98,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, T, Sequential<'m,
 }
 
 /// Any module, trained by a function.
-impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, T, M, ByStep, O> {
+impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M> {
     /// A trainer for one epoch of batches of 64, shuffled, each of one micro-batch. The runtime is the model's.
     ///
     /// ```
@@ -174,9 +174,9 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, T, M, ByStep, O> {
     }
 }
 
-impl<'t, T: Real, M, L, O> Trainer<'t, T, M, L, O> {
+impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     fn with(model: &'t mut M, loss: L, optimizer: O, arena: Arena) -> Self {
-        let (options, element) = (Options::default(), PhantomData);
-        Self { model, loss, optimizer, arena, options, validate: None, element }
+        let (options, layers) = (Options::default(), PhantomData);
+        Self { model, loss, optimizer, arena, options, validate: None, layers }
     }
 }
