@@ -160,6 +160,52 @@ fn windows_of_tokens_are_read_by_threads_too() {
     assert_eq!(train(2), losses);
 }
 
+/// Samples of which the eighth cannot be read, and the ninth has a label that is no class.
+struct Faulty {
+    panics: bool,
+}
+
+impl Dataset for Faulty {
+    fn len(&self) -> usize {
+        50
+    }
+
+    fn sample_shape(&self) -> &[usize] {
+        &[6]
+    }
+
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn copy_sample<T: Real>(&self, index: usize, _: &mut [T]) {
+        assert!(!self.panics || index != 7, "no such sample");
+    }
+
+    fn label(&self, index: usize) -> u32 {
+        if index == 8 { 2 } else { 0 }
+    }
+}
+
+#[test]
+fn a_sample_that_threads_cannot_read_ends_the_training() {
+    let rt = runtime();
+    let arena = rt.arena();
+    for threads in [1, 4] {
+        for (panics, words) in
+            [(true, ["sample 7", "panicked: no such sample"]), (false, ["sample 8", "label 2"])]
+        {
+            let mut net = Net::<f64>::new(&arena);
+            let trainer = Trainer::of(&rt, &mut net, Sgd::new(0.1)).no_shuffle().batch_size(2);
+            let trained = trainer
+                .threads(threads)
+                .fit_with(&Faulty { panics }, |step, net, part| net.loss(step, &part.features));
+            let error = trained.unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+    }
+}
+
 /// Steps of no size.
 struct Still;
 

@@ -236,7 +236,7 @@ fn train(folder: &Path, epochs: usize, stop_after: usize, resume: bool) -> (Vec<
     let trainer = trainer.micro_batch_size(5).epochs(epochs).validation(&validation).callback(&mut log);
     let trainer = trainer
         .plateau(Plateau::new(0.3).patience(1).threshold(0.1), Monitor::ValidationLoss)
-        .early_stop(EarlyStop::new(Monitor::ValidationLoss, 4).restore_best())
+        .early_stop(EarlyStop::new(Monitor::ValidationLoss, 9).min_delta(1.0).restore_best())
         .checkpoints(Checkpoints::new(folder).every_steps(3).keep(2).best(Monitor::ValidationAccuracy));
     let trainer = if resume { trainer.resume(folder) } else { trainer };
     let history =
@@ -253,6 +253,13 @@ fn a_training_goes_on_from_each_checkpoint_with_the_same_bits() {
     // 4 steps an epoch.
     let kept = ["best.safetensors", "run.csv", "run.jsonl", "step-0000000018.safetensors"];
     assert_eq!(names(&path("whole")), [&kept[..], &["step-0000000020.safetensors"]].concat());
+    // The best epoch is not the last one: the early stop gives back what it has kept.
+    let (rt, mut last) = (runtime(), Sgd::new(0.3).momentum(0.9));
+    let arena = rt.arena();
+    let mut of_last_epoch = model(&arena);
+    let path_of_last = path("whole").join("step-0000000020.safetensors");
+    load_checkpoint(path_of_last, &mut of_last_epoch, &mut last).unwrap();
+    assert_ne!(values(&of_last_epoch), expected);
     // `stop_after` ends a run in the middle; without its last checkpoints it is as if it was killed.
     let all = path("all");
     for stop_after in [3, 4, 6, 7, 8, 9, 11, 13, 16, 19] {

@@ -52,7 +52,7 @@ pub struct History {
 
 impl History {
     /// Writes a CSV file with a line for each epoch: `epoch,loss,accuracy,samples_per_second`, and
-    /// `validation_loss,validation_accuracy` if there was validation data.
+    /// `validation_loss,validation_accuracy` if there was validation data. An accuracy that was not counted is an empty cell.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -61,10 +61,10 @@ impl History {
         let mut text = "epoch,loss,accuracy,samples_per_second".to_owned();
         text += if validated { ",validation_loss,validation_accuracy\n" } else { "\n" };
         for Epoch { epoch, loss, accuracy, samples_per_second, validation, .. } in &self.epochs {
-            let _ = write!(text, "{epoch},{loss},{accuracy},{samples_per_second:.1}");
+            let _ = write!(text, "{epoch},{loss},{},{samples_per_second:.1}", counted(*accuracy));
             match validation {
                 Some(Evaluation { loss, accuracy, .. }) => {
-                    let _ = write!(text, ",{loss},{accuracy}");
+                    let _ = write!(text, ",{loss},{}", counted(*accuracy));
                 }
                 None if validated => text.push_str(",,"),
                 None => {}
@@ -124,6 +124,11 @@ impl History {
     pub fn plot_svg(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
         LearningCurves::from(self).to_svg(path)
     }
+}
+
+/// The cell of an accuracy: empty if it was not counted.
+fn counted(accuracy: f64) -> String {
+    if accuracy.is_nan() { String::new() } else { accuracy.to_string() }
 }
 
 fn save(path: &Path, text: String) -> dahl::Result<()> {

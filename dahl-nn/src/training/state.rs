@@ -245,9 +245,14 @@ mod tests {
         assert_eq!(of_callbacks, callbacks);
         assert_eq!(read.history.epochs[1].loss.to_bits(), 0x7ff8_0000_0000_0123);
         assert_eq!((read.seeds_drawn, read.seen.best.map(f64::to_bits)), (Some(4), Some(1 << 63)));
-        for part in ["\"epoch\":3", "\"is_stopped\":true", "\"best\":\"8000000000000000\""] {
-            let cut = text.replace(part, "\"x\":0");
-            assert!(State::<f32>::parse(&serde_json::from_str(&cut).unwrap()).is_none(), "{part}");
+        for (part, wrong) in [
+            ("\"epoch\":3", "\"x\":0"),
+            ("\"is_stopped\":true", "\"x\":0"),
+            ("\"best\":\"8000000000000000\"", "\"best\":7"),
+        ] {
+            let changed = text.replace(part, wrong);
+            assert_ne!(changed, text);
+            assert!(State::<f32>::parse(&serde_json::from_str(&changed).unwrap()).is_none(), "{part}");
         }
     }
 }

@@ -91,7 +91,7 @@ fn train(folder: &Path) -> dahl::Result<()> {
         .threads(2)
         .clip_gradient_norm(1.0)
         .callback(&mut lines)
-        .early_stop(EarlyStop::new(Monitor::ValidationLoss, 2).restore_best())
+        .early_stop(EarlyStop::new(Monitor::ValidationLoss, 3).min_delta(1.5).restore_best())
         .checkpoints(Checkpoints::new(&checkpoints).every_steps(1).keep(2).best(Monitor::ValidationLoss))
         .resume(&checkpoints)
         .csv(folder.join("run.csv"))
