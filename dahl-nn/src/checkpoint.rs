@@ -3,13 +3,15 @@
 //! The file is a safetensors file. The model's tensors have their own names, as in [`Module::save`]. The optimizer's arrays
 //! are `optimizer.{array}.{parameter}`, for example `optimizer.exp_avg.hidden.weight`. How often a parameter was updated is
 //! in the metadata, as `optimizer.step.{parameter}`.
+//!
+//! A [`Trainer`](crate::Trainer) that writes [`Checkpoints`](crate::training::Checkpoints) adds how far it is.
 
 use std::path::Path;
 
 use dahl::prelude::*;
 
 use crate::error::Result;
-use crate::module::{Member, Module, TensorFile, Tensors, Visit};
+use crate::module::{Member, Module, TensorFile, Tensors, Values, Visit};
 use crate::optimizer::{Optimizer, ParameterState};
 
 /// Saves a model, and what an optimizer keeps for its parameters. Waits for both. A reader finds either the old or the new
@@ -26,19 +28,12 @@ pub fn save_checkpoint<T: Real>(
     model: &impl Module<T>,
     optimizer: &impl Optimizer<T>,
 ) -> dahl::Result<()> {
-    let mut tensors = Tensors::default();
-    tensors.add_module(model)?;
-    for state in optimizer.states() {
-        for (array_name, array) in state.array_names.iter().zip(&state.arrays) {
-            tensors.add(tensor_name(array_name, &state.name), &state.shape, array)?;
-        }
-        tensors.note(&step_key(&state.name), state.steps.to_string());
-    }
-    Ok(tensors.save(path.as_ref())?)
+    Ok(tensors(model, optimizer)?.save(path.as_ref())?)
 }
 
 /// Loads what [`save_checkpoint`] saved into a model of the same parameters and an optimizer of the same kind, whose state is
-/// replaced. If anything in the file does not match, neither is changed.
+/// replaced. If anything in the file does not match, neither is changed. A checkpoint of a [`Trainer`](crate::Trainer) has
+/// further content, which is left out.
 ///
 /// # Errors
 /// If the file cannot be read, or does not match: the error names the tensor and what was expected.
@@ -48,29 +43,77 @@ pub fn load_checkpoint<T: Real>(
     optimizer: &mut impl Optimizer<T>,
 ) -> dahl::Result<()> {
     let file = TensorFile::read(path.as_ref())?;
-    let values = file.values_of(model)?;
-    let (mut states, mut names, mut result) = (Vec::new(), Vec::new(), Ok(()));
-    Visit::all(model, &mut |name, member| {
-        if let (Member::Parameter(parameter), Ok(())) = (member, &result) {
-            let name = name.to_string();
-            let array_names = optimizer.state_names(&name);
-            match read_state(&file, name, &parameter.shape, &parameter.value, array_names) {
-                Ok(state) => {
-                    let of_state = state.iter().flat_map(|ParameterState { name, .. }| {
-                        array_names.iter().map(|array_name| tensor_name(array_name, name))
-                    });
-                    names.extend(of_state);
-                    states.push(state);
-                }
-                Err(error) => result = Err(error),
-            }
+    Content::read(&file, model, optimizer)?.write_to(model, optimizer)
+}
+
+/// Where a trainer's own tensors are.
+pub(crate) const OF_TRAINER: &str = "trainer";
+
+/// A model and what an optimizer keeps for it, as what will be a file. Waits for both.
+#[track_caller]
+pub(crate) fn tensors<T: Real>(
+    model: &impl Module<T>,
+    optimizer: &impl Optimizer<T>,
+) -> dahl::Result<Tensors> {
+    let mut tensors = Tensors::default();
+    tensors.add_module(model)?;
+    for state in optimizer.states() {
+        for (array_name, array) in state.array_names.iter().zip(&state.arrays) {
+            tensors.add(tensor_name(array_name, &state.name), &state.shape, array)?;
         }
-    });
-    result?;
-    file.require_no_other(|name| values.contains(name) || names.iter().any(|known| known == name))?;
-    values.write_to(model)?;
-    optimizer.set_states(states);
-    Ok(())
+        tensors.note(&step_key(&state.name), state.steps.to_string());
+    }
+    Ok(tensors)
+}
+
+/// What a file has for a model and an optimizer, when all of it matches.
+pub(crate) struct Content<T: Real> {
+    values: Values<T>,
+    states: Vec<Option<ParameterState<T>>>,
+}
+
+impl<T: Real> Content<T> {
+    pub(crate) fn read(
+        file: &TensorFile,
+        model: &impl Module<T>,
+        optimizer: &impl Optimizer<T>,
+    ) -> dahl::Result<Self> {
+        let values = file.values_of(model)?;
+        let (mut states, mut names, mut result) = (Vec::new(), Vec::new(), Ok(()));
+        Visit::all(model, &mut |name, member| {
+            if let (Member::Parameter(parameter), Ok(())) = (member, &result) {
+                let name = name.to_string();
+                let array_names = optimizer.state_names(&name);
+                match read_state(file, name, &parameter.shape, &parameter.value, array_names) {
+                    Ok(state) => {
+                        let of_state = state.iter().flat_map(|ParameterState { name, .. }| {
+                            array_names.iter().map(|array_name| tensor_name(array_name, name))
+                        });
+                        names.extend(of_state);
+                        states.push(state);
+                    }
+                    Err(error) => result = Err(error),
+                }
+            }
+        });
+        result?;
+        let is_of_trainer = |name: &str| name.starts_with(&format!("{OF_TRAINER}."));
+        file.require_no_other(|name| {
+            values.contains(name) || names.iter().any(|known| known == name) || is_of_trainer(name)
+        })?;
+        Ok(Self { values, states })
+    }
+
+    /// Writes the values to the model, and gives the states to the optimizer.
+    pub(crate) fn write_to(
+        self,
+        model: &mut impl Module<T>,
+        optimizer: &mut impl Optimizer<T>,
+    ) -> dahl::Result<()> {
+        self.values.write_to(model)?;
+        optimizer.set_states(self.states);
+        Ok(())
+    }
 }
 
 /// The state of a parameter, if it was ever updated.

@@ -227,6 +227,27 @@ pub enum Error {
         /// The number of labels.
         labels: usize,
     },
+    /// A checkpoint does not match the training that is to go on from it; nothing was loaded.
+    #[error("{}: {what}: expected {expected}, found {found}; nothing was loaded", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What does not match.
+        what: String,
+        /// What the trainer has.
+        expected: String,
+        /// What the file has.
+        found: String,
+    },
+    /// A folder has checkpoints of another training.
+    #[error(
+        "{}: a checkpoint of another training is there: go on from it by `resume`, or take another folder",
+        path.display()
+    )]
+    OtherRun {
+        /// The checkpoint.
+        path: PathBuf,
+    },
     /// A data set without samples.
     #[error("{call}: the data set has no samples")]
     NoSamples {

@@ -2,8 +2,8 @@
 //!
 //! A model is a struct of [`Parameter`]s, [`layer`]s and further modules with `#[derive(Module)]` and a `forward` of its
 //! own. A [`Step`] is the scope of its operations; [`Module::learn`] computes gradients from their declarations, and an
-//! [`optimizer`] updates the parameters. A [`Sequential`] is a sequence of layers; a [`Trainer`] trains it on a [`Dataset`],
-//! batch by batch, with several batches in flight.
+//! [`optimizer`] updates the parameters. A [`Sequential`] is a sequence of layers. A [`Trainer`] trains any module, batch by
+//! batch, with several batches in flight: a `Sequential` by a loss on a [`Dataset`], others by a function.
 //!
 //! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
 

@@ -73,12 +73,18 @@ impl<'a, T: Real> MetricAccumulators<'a, T> {
         Ok(())
     }
 
-    /// Waits for all batches, and starts a new sum.
-    pub(crate) fn finish(&mut self) -> dahl::Result<MetricSum> {
+    /// Waits for all batches.
+    pub(crate) fn wait(&mut self) -> dahl::Result<()> {
         for metrics in self.waiting.drain(..) {
             self.sum.add(&metrics)?;
             self.free.push(metrics);
         }
+        Ok(())
+    }
+
+    /// Waits for all batches, and starts a new sum.
+    pub(crate) fn finish(&mut self) -> dahl::Result<MetricSum> {
+        self.wait()?;
         Ok(mem::take(&mut self.sum))
     }
 }
@@ -86,7 +92,8 @@ impl<'a, T: Real> MetricAccumulators<'a, T> {
 /// The sum over the batches that have been read, in their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MetricSum {
-    loss: f64,
+    /// The sum of the losses of the samples.
+    pub(crate) loss: f64,
     pub(crate) correct: u64,
     pub(crate) samples: usize,
 }

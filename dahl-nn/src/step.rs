@@ -85,6 +85,16 @@ impl<'a> Step<'a> {
         *self.taken.get_mut() = 0;
     }
 
+    /// How many random numbers of the seed have been taken.
+    pub(crate) fn numbers_taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Goes on after so many random numbers of the seed.
+    pub(crate) fn set_numbers_taken(&mut self, taken: u64) {
+        *self.taken.get_mut() = taken;
+    }
+
     /// Sets whether layers behave as in training (dropout drops, batch normalisation uses the batch).
     pub fn set_training(&mut self, is_training: bool) {
         self.is_training = is_training;

@@ -1,5 +1,6 @@
 //! Tests of networks, in one program, so that shared code is compiled once.
 
+mod any_module;
 mod attention;
 mod averages;
 mod checkpoints;
@@ -17,6 +18,7 @@ pub mod placement;
 mod records;
 mod schedules;
 mod settings;
+mod stopping;
 mod tokenizer;
 mod training;
 mod trajectories;

@@ -5,7 +5,6 @@
 mod array_dataset;
 mod cifar10;
 mod csv_table;
-mod data_loader;
 mod fashion_mnist;
 mod idx;
 #[cfg(feature = "images")]
@@ -28,7 +27,6 @@ use dahl::prelude::*;
 pub use array_dataset::ArrayDataset;
 pub use cifar10::Cifar10;
 pub(crate) use csv_table::csv_error;
-pub(crate) use data_loader::{DataLoader, checked_label};
 pub use fashion_mnist::FashionMnist;
 #[cfg(feature = "images")]
 pub use image_folder::ImageFolder;

@@ -64,6 +64,10 @@ impl<'t> TokenWindows<'t> {
         (&self.text[start..start + self.len], &self.text[start + 1..start + 1 + self.len])
     }
 
+    pub(crate) fn check_settings(&self) -> dahl::Result<()> {
+        Ok(self.settings.check()?)
+    }
+
     /// Batches of `batch_size` windows as arrays of the runtime, epoch after epoch, for ever. Windows come in their
     /// order, unless they are [shuffled](TokenBatches::shuffle). What remains of an epoch after its last full batch is
     /// left out, so every batch has the same shape.

@@ -1,4 +1,5 @@
-//! Loading batches: [`DataLoader`], whose threads read samples ahead, and the [`Sampler`]s that choose them.
+//! Loading batches: [`DataLoader`], whose threads read samples ahead, the [`Sampler`]s that choose them, and the
+//! [`Source`]s from which a trainer reads parts of batches.
 //!
 //! A sampler gives the order of an epoch, which is divided into batches. Threads take the next batch that nobody has
 //! taken, read its samples into a vector, and put it beside the others; the iterator [`Batches`] gives the batches in
@@ -8,8 +9,11 @@
 //! Not here: data sets and their transforms (`dataset`).
 
 mod batches;
+mod device_turns;
 mod queue;
+mod reader;
 mod sampler;
+mod source;
 mod weighted_sampler;
 
 use std::sync::Arc;
@@ -17,7 +21,11 @@ use std::sync::Arc;
 use dahl::prelude::*;
 
 pub use batches::{Batch, Batches};
+pub(crate) use device_turns::DeviceTurns;
+pub(crate) use reader::{Division, Reader};
 pub use sampler::{RandomSampler, Sampler, SequentialSampler};
+pub(crate) use source::features;
+pub use source::{Part, Samples, Source, TokenSamples};
 pub use weighted_sampler::WeightedSampler;
 
 use crate::dataset::{Dataset, require_samples};

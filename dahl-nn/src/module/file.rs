@@ -68,6 +68,34 @@ impl Tensors {
         shape: &[usize],
         value: &Vector<'_, T>,
     ) -> dahl::Result<()> {
+        self.add_elements(name, shape, &value.to_vec()?)
+    }
+
+    /// Adds other elements for the parameters and buffers of a module, as `PREFIX.NAME`.
+    #[track_caller]
+    pub(crate) fn add_values<T: Real, M: Module<T> + ?Sized>(
+        &mut self,
+        prefix: &str,
+        module: &M,
+        values: &Values<T>,
+    ) -> dahl::Result<()> {
+        let mut result = Ok(());
+        Visit::all(module, &mut |name, member| {
+            let shape = match &member {
+                Member::Parameter(parameter) => &parameter.shape[..],
+                Member::Buffer(buffer) => buffer.shape(),
+                Member::Module { .. } => return,
+            };
+            let name = name.to_string();
+            if let (Some(elements), Ok(())) = (values.0.get(&name), &result) {
+                result = self.add_elements(format!("{prefix}.{name}"), shape, elements);
+            }
+        });
+        result
+    }
+
+    #[track_caller]
+    fn add_elements<T: Real>(&mut self, name: String, shape: &[usize], value: &[T]) -> dahl::Result<()> {
         let known = "f16, bf16, f32 or f64, which safetensors knows";
         let Some(dtype) = dtype::<T>() else {
             return Err(setting::wrong("element type", T::NAME, known).into());
@@ -76,7 +104,7 @@ impl Tensors {
             let fact = format!("`{name}` has the shape {shape:?}, but {} elements", value.len());
             return Err(dahl::Error::invalid_shape("save", fact));
         }
-        let bytes = bytemuck::cast_slice(&value.to_vec()?).to_vec();
+        let bytes = bytemuck::cast_slice(value).to_vec();
         let stored = Stored { dtype, shape: shape.to_vec(), bytes };
         match self.tensors.entry(name) {
             Entry::Vacant(entry) => drop(entry.insert(stored)),
@@ -148,6 +176,17 @@ impl TensorFile {
 
     fn tensors(&self) -> Result<SafeTensors<'_>> {
         SafeTensors::deserialize(&self.bytes).map_err(|error| invalid(&self.path, error))
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there are tensors with the names `PREFIX.NAME`.
+    pub(crate) fn has_within(&self, prefix: &str) -> bool {
+        let is_within = |name: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
+        self.tensors().is_ok_and(|tensors| tensors.names().into_iter().any(is_within))
     }
 
     /// A text beside the tensors.
@@ -240,10 +279,28 @@ impl TensorFile {
 }
 
 /// Elements for the parameters and buffers of a module, by their names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Values<T>(BTreeMap<String, Vec<T>>);
 
 impl<T: Real> Values<T> {
+    /// Those that the module has. Waits for them.
+    pub(crate) fn of<M: Module<T> + ?Sized>(module: &M) -> dahl::Result<Self> {
+        let (mut values, mut result) = (BTreeMap::new(), Ok(()));
+        Visit::all(module, &mut |name, member| {
+            let read = match &member {
+                Member::Parameter(parameter) => parameter.value.to_vec(),
+                Member::Buffer(buffer) => buffer.value().to_vec(),
+                Member::Module { .. } => return,
+            };
+            match read {
+                Ok(elements) => drop(values.insert(name.to_string(), elements)),
+                Err(error) if result.is_ok() => result = Err(error),
+                Err(_) => {}
+            }
+        });
+        result.map(|()| Self(values))
+    }
+
     /// Whether there are elements for this name.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.0.contains_key(name)

@@ -19,6 +19,7 @@ mod stateful;
 use dahl::prelude::*;
 
 use crate::module::{Module, Name, Parameter};
+use crate::setting;
 
 pub use adadelta::{Adadelta, AdadeltaRule};
 pub use adagrad::{Adagrad, AdagradRule};
@@ -61,6 +62,16 @@ pub trait Optimizer<T: Real>: Send {
         })
     }
 
+    /// Sets the learning rate of the next steps: what a trainer does with a schedule.
+    ///
+    /// # Errors
+    /// If the optimizer has no learning rate: the default.
+    #[track_caller]
+    fn use_learning_rate(&mut self, rate: f64) -> dahl::Result<()> {
+        let expected = "an optimizer that implements `use_learning_rate`, for a schedule";
+        Err(setting::wrong("learning rate", rate, expected).into())
+    }
+
     /// A step begins: [`update`](Self::update) will be called for each parameter.
     fn begin(&mut self) {}
 
@@ -93,6 +104,10 @@ pub trait Optimizer<T: Real>: Send {
 impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
     fn check_settings(&self) -> dahl::Result<()> {
         (**self).check_settings()
+    }
+
+    fn use_learning_rate(&mut self, rate: f64) -> dahl::Result<()> {
+        (**self).use_learning_rate(rate)
     }
 
     fn begin(&mut self) {

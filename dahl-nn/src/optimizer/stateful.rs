@@ -210,6 +210,11 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         Ok(())
     }
 
+    fn use_learning_rate(&mut self, rate: f64) -> dahl::Result<()> {
+        self.set_learning_rate(rate);
+        self.check_settings()
+    }
+
     fn update(
         &mut self,
         index: usize,

@@ -1,7 +1,8 @@
 //! [`Plateau`].
 
 use super::is_rate;
-use crate::setting::Settings;
+use crate::error::Result;
+use crate::setting::{self, Settings};
 
 /// Reduces the rate when a metric stops improving, by the rules and with the defaults of PyTorch's `ReduceLROnPlateau`.
 ///
@@ -153,6 +154,28 @@ impl Plateau {
     /// The first invalid setting, with the line that set it.
     pub fn check_settings(&self) -> dahl::Result<()> {
         Ok(self.settings.check()?)
+    }
+
+    /// What it has seen, as text for a checkpoint: bits of numbers.
+    pub(crate) fn state(&self) -> String {
+        let best = self.best.map_or_else(|| "none".to_owned(), |best| format!("{:016x}", best.to_bits()));
+        format!("{:016x} {best} {} {}", self.rate.to_bits(), self.bad, self.cooling)
+    }
+
+    /// Takes what [`state`](Self::state) has returned.
+    pub(crate) fn set_state(&mut self, state: &str) -> Result<()> {
+        let number = |word: &str| u64::from_str_radix(word, 16).ok().map(f64::from_bits);
+        let parse = || {
+            let [rate, best, bad, cooling] = state.split(' ').collect::<Vec<_>>().try_into().ok()?;
+            let best = if best == "none" { None } else { Some(number(best)?) };
+            Some((number(rate)?, best, bad.parse().ok()?, cooling.parse().ok()?))
+        };
+        let expected = "a state that a `Plateau` has saved";
+        let Some((rate, best, bad, cooling)) = parse() else {
+            return Err(setting::wrong("Plateau: state", state, expected));
+        };
+        (self.rate, self.best, self.bad, self.cooling) = (rate, best, bad, cooling);
+        Ok(())
     }
 
     fn is_better(&self, metric: f64) -> bool {

@@ -1,13 +1,15 @@
 //! [`Evaluation`]: loss and accuracy of a model on a data set; and a model's predictions.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use dahl::ops;
 use dahl::prelude::*;
 
 use super::Sequential;
-use crate::dataset::{DataLoader, Dataset};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::loader::{DeviceTurns, Division, Part, Reader, features};
 use crate::loss::Loss;
 use crate::metric_accumulator::MetricAccumulators;
 use crate::step::Step;
@@ -29,25 +31,31 @@ pub struct Evaluation {
 impl<'m, T: Real> Sequential<'m, T> {
     /// Maps every sample through the model and compares with its label.
     ///
+    /// A step of evaluation of your own is `Module::evaluate(&model, &rt, |step, model| ..)`.
+    ///
     /// # Errors
     /// If the data set does not fit the model, or a task fails.
     pub fn evaluate(&self, loss: impl Loss<T>, data: &impl Dataset) -> dahl::Result<Evaluation> {
         self.require_fit("evaluate", data)?;
-        let mut step = Step::in_arena(self.arena().sibling());
-        let mut data_loader = DataLoader::new(step.detached());
         let totals = self.arena().sibling();
         let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead(BATCH));
-        let indices: Vec<usize> = (0..data.len()).collect();
-        for indices in indices.chunks(BATCH) {
-            let (input, labels) = data_loader.load(step.detached(), data, indices)?;
-            let output = self.forward(&step, &input)?;
-            let mut metrics = accumulators.next(indices.len())?;
-            let batch_loss = loss.of(&step, &output, &labels, 1.0 / indices.len() as f64)?;
-            metrics.add(&batch_loss)?;
-            ops::count_correct(&output, &labels, &mut metrics.correct)?;
-            accumulators.push(metrics)?;
-            step.reset();
-        }
+        let mut step = Step::in_arena(self.arena().sibling());
+        let division = Division { samples: data.len(), batch_size: BATCH, part_size: BATCH };
+        Reader::with(data, 0, self.arena(), |reader| {
+            reader.begin(0, Arc::new((0..division.samples).collect()), division, 0);
+            for _ in 0..division.batches() {
+                let (Part { features, labels }, samples) = reader.next(step.detached())?;
+                let output = self.forward(&step, &features)?;
+                let mut metrics = accumulators.next(samples)?;
+                let batch_loss = loss.of(&step, &output, &labels, 1.0 / samples as f64)?;
+                metrics.add(&batch_loss)?;
+                ops::count_correct(&output, &labels, &mut metrics.correct)?;
+                accumulators.push(metrics)?;
+                drop((features, labels, output, batch_loss));
+                step.reset();
+            }
+            Ok(())
+        })?;
         let sum = accumulators.finish()?;
         Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
@@ -58,17 +66,21 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// If the data set does not fit the model, or a task fails.
     pub fn predict(&self, data: &impl Dataset) -> dahl::Result<Vec<u32>> {
         self.require_fit("predict", data)?;
-        let mut step = Step::in_arena(self.arena().sibling());
-        let mut data_loader = DataLoader::new(step.detached());
         let outcomes = self.arena().sibling();
         let ahead = self.batches_ahead(BATCH);
         let mut predicted: VecDeque<Matrix<u32>> = VecDeque::new();
         let mut classes = Vec::with_capacity(data.len());
+        let mut step = Step::in_arena(self.arena().sibling());
+        let mut turns = DeviceTurns::new(step.detached());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let input = data_loader.load_features(step.detached(), data, indices)?;
+            let input = features(data, step.detached(), indices, 0)?;
+            if let Some(device) = turns.next() {
+                input.prefetch(device);
+            }
             let output = self.forward(&step, &input)?;
             predicted.push_back(ops::arg_max_init(&outcomes, &output, 1)?);
+            drop((input, output));
             step.reset();
             if predicted.len() > ahead {
                 classes.extend(

@@ -15,14 +15,32 @@ pub struct Epoch {
     pub epoch: usize,
     /// The mean loss of a sample, during the epoch.
     pub loss: f64,
-    /// The fraction of samples whose label was predicted, during the epoch.
+    /// The fraction of samples whose label was predicted, during the epoch. Not a number if a function computed the loss:
+    /// then predictions are not counted.
     pub accuracy: f64,
     /// The number of samples whose label was predicted.
     pub correct: u64,
-    /// Samples trained per second.
+    /// Samples trained per second, by the process that ended the epoch.
     pub samples_per_second: f64,
     /// On the validation data, after the epoch.
     pub validation: Option<Evaluation>,
+}
+
+impl Epoch {
+    /// Adds the results to an event file. One that is not a number, as an accuracy that is not counted, is left out.
+    pub(super) fn write_to(&self, events: &mut TensorBoard) -> dahl::Result<()> {
+        let mut scalar = |tag: &str, value: f64| {
+            if value.is_nan() { Ok(()) } else { events.scalar(tag, self.epoch as u64, value) }
+        };
+        scalar("loss/train", self.loss)?;
+        scalar("accuracy/train", self.accuracy)?;
+        scalar("samples_per_second", self.samples_per_second)?;
+        if let Some(validation) = &self.validation {
+            scalar("loss/validation", validation.loss)?;
+            scalar("accuracy/validation", validation.accuracy)?;
+        }
+        Ok(())
+    }
 }
 
 /// The results of a training.
@@ -34,7 +52,7 @@ pub struct History {
 
 impl History {
     /// Writes a CSV file with a line for each epoch: `epoch,loss,accuracy,samples_per_second`, and
-    /// `validation_loss,validation_accuracy` if there was validation data.
+    /// `validation_loss,validation_accuracy` if there was validation data. An accuracy that was not counted is an empty cell.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -43,10 +61,10 @@ impl History {
         let mut text = "epoch,loss,accuracy,samples_per_second".to_owned();
         text += if validated { ",validation_loss,validation_accuracy\n" } else { "\n" };
         for Epoch { epoch, loss, accuracy, samples_per_second, validation, .. } in &self.epochs {
-            let _ = write!(text, "{epoch},{loss},{accuracy},{samples_per_second:.1}");
+            let _ = write!(text, "{epoch},{loss},{},{samples_per_second:.1}", counted(*accuracy));
             match validation {
                 Some(Evaluation { loss, accuracy, .. }) => {
-                    let _ = write!(text, ",{loss},{accuracy}");
+                    let _ = write!(text, ",{loss},{}", counted(*accuracy));
                 }
                 None if validated => text.push_str(",,"),
                 None => {}
@@ -85,21 +103,15 @@ impl History {
 
     /// Writes an event file for TensorBoard into `folder`, which is made if it is not there, and returns its path. The
     /// scalars are `loss/train`, `loss/validation`, `accuracy/train`, `accuracy/validation` and `samples_per_second`; a
-    /// step is an epoch. `tensorboard --logdir FOLDER` shows them.
+    /// step is an epoch. `tensorboard --logdir FOLDER` shows them, in place of those of files that were there before.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn to_tensorboard(&self, folder: impl AsRef<Path>) -> dahl::Result<PathBuf> {
-        let mut events = TensorBoard::create(folder)?;
+        let mut events =
+            TensorBoard::restart(folder, self.epochs.first().map_or(1, |epoch| epoch.epoch as u64))?;
         for epoch in &self.epochs {
-            let step = epoch.epoch as u64;
-            events.scalar("loss/train", step, epoch.loss)?;
-            events.scalar("accuracy/train", step, epoch.accuracy)?;
-            events.scalar("samples_per_second", step, epoch.samples_per_second)?;
-            if let Some(validation) = &epoch.validation {
-                events.scalar("loss/validation", step, validation.loss)?;
-                events.scalar("accuracy/validation", step, validation.accuracy)?;
-            }
+            epoch.write_to(&mut events)?;
         }
         Ok(events.path().to_owned())
     }
@@ -112,6 +124,11 @@ impl History {
     pub fn plot_svg(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
         LearningCurves::from(self).to_svg(path)
     }
+}
+
+/// The cell of an accuracy: empty if it was not counted.
+fn counted(accuracy: f64) -> String {
+    if accuracy.is_nan() { String::new() } else { accuracy.to_string() }
 }
 
 fn save(path: &Path, text: String) -> dahl::Result<()> {

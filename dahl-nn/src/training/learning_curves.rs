@@ -113,17 +113,20 @@ impl From<&History> for LearningCurves {
             let points = history.epochs.iter().map(|epoch| (epoch.epoch as f64, value(epoch)));
             (name.to_owned(), points.collect())
         };
-        let mut results = vec![
-            curve("loss", &|epoch| epoch.loss),
-            curve("accuracy", &|epoch| epoch.accuracy),
-            curve("samples_per_second", &|epoch| epoch.samples_per_second),
-        ];
-        if history.epochs.iter().any(|epoch| epoch.validation.is_some()) {
-            let validation = |epoch: &super::Epoch| epoch.validation;
-            results.push(curve("validation_loss", &|epoch| validation(epoch).map_or(f64::NAN, |v| v.loss)));
-            results.push(curve("validation_accuracy", &|epoch| {
-                validation(epoch).map_or(f64::NAN, |v| v.accuracy)
-            }));
+        let loss_of = |epoch: &super::Epoch| epoch.validation.map_or(f64::NAN, |v| v.loss);
+        let accuracy_of = |epoch: &super::Epoch| epoch.validation.map_or(f64::NAN, |v| v.accuracy);
+        let epochs = &history.epochs;
+        let mut results = vec![curve("loss", &|epoch| epoch.loss)];
+        // An accuracy that was not counted has no panel.
+        if epochs.is_empty() || epochs.iter().any(|epoch| !epoch.accuracy.is_nan()) {
+            results.push(curve("accuracy", &|epoch| epoch.accuracy));
+        }
+        results.push(curve("samples_per_second", &|epoch| epoch.samples_per_second));
+        if epochs.iter().any(|epoch| epoch.validation.is_some()) {
+            results.push(curve("validation_loss", &loss_of));
+        }
+        if epochs.iter().any(|epoch| !accuracy_of(epoch).is_nan()) {
+            results.push(curve("validation_accuracy", &accuracy_of));
         }
         Self { step: "epoch".to_owned(), results }
     }

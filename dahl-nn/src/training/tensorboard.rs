@@ -4,8 +4,10 @@
 //! checksum of the data. The data are a message `Event` in the encoding of protocol buffers, here written by hand:
 //!
 //! ```text
-//! message Event   { double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5; }
-//! message Summary { repeated Value value = 1; message Value { string tag = 1; float simple_value = 2; } }
+//! message Event      { double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5;
+//!                      SessionLog session_log = 7; }
+//! message Summary    { repeated Value value = 1; message Value { string tag = 1; float simple_value = 2; } }
+//! message SessionLog { enum SessionStatus { START = 1; } SessionStatus status = 1; }
 //! ```
 
 use std::fs::{self, File, OpenOptions};
@@ -14,6 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
+
+/// The beginning of the names of event files.
+const PREFIX: &str = "events.out.tfevents.";
 
 /// What the first event of a file says.
 const FILE_VERSION: &str = "brain.Event:2";
@@ -51,6 +56,17 @@ impl TensorBoard {
         Ok(events)
     }
 
+    /// As [`create`](Self::create), for a run that goes on from step `step`: TensorBoard forgets what earlier files of the
+    /// folder have of this step and later ones.
+    ///
+    /// # Errors
+    /// If the file cannot be made or written.
+    pub fn restart(folder: impl AsRef<Path>, step: u64) -> dahl::Result<Self> {
+        let mut events = Self::create(folder)?;
+        events.write(&start(now(), step))?;
+        Ok(events)
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -71,12 +87,19 @@ impl TensorBoard {
     }
 }
 
-/// A new file, whose name begins with the time, as TensorBoard orders them.
+/// A new file. TensorBoard reads the files of a folder in the order of their names, which begin with the time: that of
+/// this file is after those that are there.
 fn new_file(folder: &Path) -> io::Result<(PathBuf, File)> {
-    let (seconds, process) = (now() as u64, std::process::id());
-    let mut number = 0;
+    let process = std::process::id();
+    let (mut seconds, mut number) = (now() as u64, 0);
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let of_file =
+            name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('.').next()?.parse().ok());
+        seconds = of_file.map_or(seconds, |of_file: u64| seconds.max(of_file.saturating_add(1)));
+    }
     loop {
-        let path = folder.join(format!("events.out.tfevents.{seconds:010}.dahl.{process}.{number}"));
+        let path = folder.join(format!("{PREFIX}{seconds:010}.dahl.{process}.{number}"));
         match OpenOptions::new().append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             opened => return opened.map(|file| (path, file)),
@@ -110,6 +133,17 @@ fn scalar(wall_time: f64, tag: &str, step: u64, value: f32) -> Vec<u8> {
         write_varint(&mut event, step);
     }
     write_bytes(&mut event, 5, &summary);
+    event
+}
+
+/// The event after which TensorBoard forgets earlier events of this step and later ones.
+fn start(wall_time: f64, step: u64) -> Vec<u8> {
+    let mut event = wall_time_field(wall_time);
+    if step > 0 {
+        event.push(key(2, 0));
+        write_varint(&mut event, step);
+    }
+    write_bytes(&mut event, 7, &[key(1, 0), 1]);
     event
 }
 

@@ -134,6 +134,48 @@ fn a_plot_has_a_panel_for_each_result() {
 }
 
 #[test]
+fn an_accuracy_that_was_not_counted_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, json) = (folder.path().join("history.csv"), folder.path().join("history.jsonl"));
+    let mut history = history();
+    for epoch in &mut history.epochs {
+        epoch.accuracy = f64::NAN;
+        epoch.samples_per_second = 8.0;
+        epoch.validation = Some(Evaluation { loss: 0.5, accuracy: f64::NAN, correct: 0 });
+    }
+    history.epochs[0].loss = 0.25;
+    history.to_csv(&csv).unwrap();
+    assert_eq!(fs::read_to_string(&csv).unwrap().lines().nth(1), Some("1,0.25,,8.0,0.5,"));
+    history.to_json_lines(&json).unwrap();
+    assert!(fs::read_to_string(&json).unwrap().contains("\"accuracy\":null"));
+    let curves = LearningCurves::from(&history);
+    assert_eq!(curves.names().collect::<Vec<_>>(), ["loss", "samples_per_second", "validation_loss"]);
+    assert_eq!(LearningCurves::from_csv(&csv).unwrap().steps(), 3);
+}
+
+#[test]
+fn tensorboard_shows_the_last_of_two_files() {
+    let is_there = python("import tensorboard", Path::new("")).is_some_and(|output| output.status.success());
+    if !is_there {
+        eprintln!("skipped: python3 has no module tensorboard");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = TensorBoard::create(folder.path()).unwrap();
+    let mut second = TensorBoard::restart(folder.path(), 3).unwrap();
+    for step in 1..6 {
+        first.scalar("loss", step, step as f64).unwrap();
+    }
+    for step in 3..5 {
+        second.scalar("loss", step, 10.0 * step as f64).unwrap();
+    }
+    let output = python(READER, folder.path()).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed, "loss 1 1.0\nloss 2 2.0\nloss 3 30.0\nloss 4 40.0\n");
+}
+
+#[test]
 fn wrong_tables_are_named_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");

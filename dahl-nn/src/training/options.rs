@@ -1,0 +1,106 @@
+//! [`Options`]: the settings of a trainer.
+
+use std::panic::Location;
+use std::path::PathBuf;
+
+use dahl::prelude::*;
+
+use super::callback::Callback;
+use super::checkpoints::Checkpoints;
+use super::early_stop::EarlyStop;
+use super::monitor::Monitor;
+use super::order::Order;
+use super::records::Record;
+use crate::error::{Error, Result};
+use crate::schedule::Schedule;
+use crate::setting::Settings;
+
+/// What a trainer was set to.
+pub(super) struct Options<'t, M> {
+    pub(super) batch_size: usize,
+    pub(super) epochs: usize,
+    pub(super) micro_batch_size: Option<usize>,
+    pub(super) order: Order<'t>,
+    /// Of the random numbers of steps.
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+    pub(super) schedule: Option<Box<dyn Schedule + 't>>,
+    pub(super) max_norm: Option<f64>,
+    pub(super) progress: bool,
+    pub(super) runtime: Option<&'t Runtime>,
+    pub(super) callbacks: Vec<Box<dyn Callback<M> + 't>>,
+    pub(super) early_stop: Option<EarlyStop>,
+    pub(super) checkpoints: Option<Checkpoints>,
+    /// A checkpoint to go on from, or a folder of some.
+    pub(super) resume: Option<PathBuf>,
+    pub(super) records: Vec<Record>,
+    /// The results that are watched, and the lines that say so.
+    pub(super) monitors: Vec<(Monitor, &'static Location<'static>)>,
+    pub(super) settings: Settings,
+    /// The first invalid setting of what was passed.
+    pub(super) wrong: Option<dahl::Error>,
+}
+
+impl<M> Default for Options<'_, M> {
+    fn default() -> Self {
+        Self {
+            batch_size: 64,
+            epochs: 1,
+            micro_batch_size: None,
+            order: Order::Shuffled(1),
+            seed: 1,
+            threads: 0,
+            schedule: None,
+            max_norm: None,
+            progress: false,
+            runtime: None,
+            callbacks: Vec::new(),
+            early_stop: None,
+            checkpoints: None,
+            resume: None,
+            records: Vec::new(),
+            monitors: Vec::new(),
+            settings: Settings::default(),
+            wrong: None,
+        }
+    }
+}
+
+impl<M> Options<'_, M> {
+    /// The error of the first invalid setting. A watched result needs validation data, or a count of predictions.
+    pub(super) fn check(&mut self, validates: bool, counts: bool) -> dahl::Result<()> {
+        self.settings.check()?;
+        if let Some(error) = self.wrong.take() {
+            return Err(error);
+        }
+        if let Some(early_stop) = &self.early_stop {
+            early_stop.settings.check()?;
+        }
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.settings.check()?;
+        }
+        for &(monitor, location) in &self.monitors {
+            require_result(monitor, location, validates, counts)?;
+        }
+        self.schedule.as_ref().map_or(Ok(()), |schedule| schedule.check_settings())
+    }
+}
+
+/// Requires that epochs have the result that is watched.
+fn require_result(
+    monitor: Monitor,
+    location: &'static Location<'static>,
+    validates: bool,
+    counts: bool,
+) -> Result<()> {
+    let of_validation = matches!(monitor, Monitor::ValidationLoss | Monitor::ValidationAccuracy);
+    let expected = if of_validation && !validates {
+        "another result, or `validation` of the trainer"
+    } else if monitor == Monitor::Accuracy && !counts {
+        "another result: a trainer by a function counts no predictions"
+    } else {
+        return Ok(());
+    };
+    let value = format!("{monitor:?}");
+    Err(Error::Setting { setting: "Trainer: monitor", value, expected, location })
+}

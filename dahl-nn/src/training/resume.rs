@@ -1,0 +1,99 @@
+//! Writing checkpoints of a training, and going on from one.
+
+use std::path::Path;
+
+use dahl::prelude::*;
+
+use super::checkpoints::latest;
+use super::learning::Learning;
+use super::run::Run;
+use super::state::{Fixed, State};
+use crate::checkpoint::{Content, OF_TRAINER, tensors};
+use crate::error::Error;
+use crate::loader::Source;
+use crate::module::{Module, TensorFile, TensorName};
+use crate::optimizer::Optimizer;
+
+/// Where the parameters and buffers of the best epoch are, which an early stop restores.
+const BEST: &str = "trainer.best";
+
+impl<T, M, S, N, O> Run<'_, '_, T, M, S, N, O>
+where
+    T: Real,
+    M: Module<T>,
+    S: Source<T>,
+    N: Learning<T, M, S>,
+    O: Optimizer<T>,
+{
+    /// The state from which the training begins or goes on.
+    pub(super) fn begin(&mut self) -> dahl::Result<State<T>> {
+        let path = match &self.options.resume {
+            Some(path) if is_folder(path) => latest(path)?,
+            path => path.clone(),
+        };
+        if let Some(checkpoints) = &self.options.checkpoints {
+            checkpoints.prepare(path.is_some())?;
+        }
+        match path {
+            Some(path) => self.restore(&path),
+            None => Ok(State::default()),
+        }
+    }
+
+    /// Takes all that a checkpoint has. If anything does not match, model and optimizer stay as they are.
+    fn restore(&mut self, path: &Path) -> dahl::Result<State<T>> {
+        let file = TensorFile::read(path)?;
+        let (mut state, of_callbacks) = State::read(&file, &self.fixed())?;
+        if of_callbacks.len() != self.options.callbacks.len() {
+            return Err(Error::Checkpoint {
+                path: path.to_owned(),
+                what: "callbacks".to_owned(),
+                expected: self.options.callbacks.len().to_string(),
+                found: of_callbacks.len().to_string(),
+            }
+            .into());
+        }
+        let content = Content::read(&file, &*self.model, &self.optimizer)?;
+        if file.has_within(BEST) {
+            let name_of = |name: &str| TensorName::new(format!("{BEST}.{name}"));
+            state.seen.best_values = Some(file.values_as(&*self.model, name_of)?);
+        }
+        for (callback, of_callback) in self.options.callbacks.iter_mut().zip(&of_callbacks) {
+            callback.set_state(of_callback)?;
+        }
+        content.write_to(&mut *self.model, &mut self.optimizer)?;
+        if let Some(rate) = state.learning_rate {
+            self.optimizer.use_learning_rate(rate)?;
+        }
+        if let (Some(rt), Some(drawn)) = (self.options.runtime, state.seeds_drawn) {
+            rt.set_seeds_drawn(drawn);
+        }
+        Ok(state)
+    }
+
+    /// Writes a checkpoint. Waits for the parameters.
+    pub(super) fn save(&self, state: &mut State<T>, path: &Path) -> dahl::Result<()> {
+        state.seeds_drawn = self.options.runtime.map(Runtime::seeds_drawn);
+        let mut tensors = tensors(&*self.model, &self.optimizer)?;
+        if let Some(values) = &state.seen.best_values {
+            tensors.add_values(BEST, &*self.model, values)?;
+        }
+        let callbacks: Vec<String> = self.options.callbacks.iter().map(|callback| callback.state()).collect();
+        tensors.note(OF_TRAINER, state.text(&self.fixed(), &callbacks));
+        Ok(tensors.save(path)?)
+    }
+
+    fn fixed(&self) -> Fixed {
+        Fixed {
+            samples: self.source.samples(),
+            batch_size: self.options.batch_size,
+            micro_batch_size: self.micro_batch_size,
+            seed: self.options.seed,
+        }
+    }
+}
+
+/// Whether a path is that of a folder, which need not be there yet.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || !path.exists() && path.extension().is_none_or(|extension| extension != "safetensors")
+}

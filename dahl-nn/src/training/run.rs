@@ -1,0 +1,276 @@
+//! [`Run`]: a training as it runs.
+
+use std::marker::PhantomData;
+use std::mem;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use dahl::LEAF_LEN;
+use dahl::prelude::*;
+
+use super::callback::{Callback, Progress};
+use super::history::{Epoch, History};
+use super::learning::{Learning, Share};
+use super::options::Options;
+use super::progress_bar::{ProgressBar, Speed};
+use super::records::Records;
+use super::state::State;
+use crate::dataset::Random;
+use crate::error::Error;
+use crate::loader::{Division, Reader, Source};
+use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
+use crate::module::Module;
+use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::sequential::Evaluation;
+use crate::step::Step;
+
+/// Bytes of micro-batches that may be in flight while the next one is submitted, if that keeps all workers busy: few
+/// enough that memory is reused while a cache still holds it.
+const BYTES_AHEAD: usize = 4 << 20;
+
+/// Bytes of small micro-batches that are released together.
+const RELEASED_BYTES: usize = 1 << 20;
+
+/// Bytes of a gradient that, most likely, is folded in less time than a task takes to add to it.
+const SMALL_GRADIENT_BYTES: usize = 64 << 10;
+
+/// Evaluates the model after an epoch.
+pub(super) type Validate<'v, M> = dyn Fn(&M) -> dahl::Result<Evaluation> + 'v;
+
+/// A training: what a trainer was set to, and what it trains on.
+pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
+    pub(super) model: &'a mut M,
+    pub(super) optimizer: O,
+    pub(super) arena: &'a Arena,
+    pub(super) source: &'a S,
+    pub(super) learning: &'a N,
+    pub(super) validate: Option<&'a Validate<'a, M>>,
+    pub(super) options: Options<'t, M>,
+    pub(super) micro_batch_size: usize,
+    /// Batches that may be in flight.
+    pub(super) batches_ahead: usize,
+    /// The most bytes of arrays that were released together.
+    pub(super) micro_batch_bytes: usize,
+    pub(super) element: PhantomData<T>,
+}
+
+impl<T, M, S, N, O> Run<'_, '_, T, M, S, N, O>
+where
+    T: Real,
+    M: Module<T>,
+    S: Source<T>,
+    N: Learning<T, M, S>,
+    O: Optimizer<T>,
+{
+    /// Trains to the end of the last epoch, or until the training is stopped.
+    pub(super) fn fit(mut self) -> dahl::Result<History> {
+        self.optimizer.check_settings()?;
+        let mut step = Step::under(Tape::beside(self.arena));
+        let totals = self.arena.sibling();
+        let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead);
+        self.share_leaves()?;
+        let mut state = self.begin()?;
+        let mut records = Records::begin(mem::take(&mut self.options.records), &state.history)?;
+        let (source, arena, threads) = (self.source, self.arena, self.options.threads);
+        Reader::with(source, threads, arena, |reader| {
+            while state.epoch <= self.options.epochs && !state.is_stopped {
+                self.epoch(&mut state, &mut step, &mut accumulators, reader)?;
+                self.end_epoch(&mut state, &mut records)?;
+            }
+            Ok(())
+        })?;
+        if let Some(values) = &state.seen.best_values {
+            values.write_to(self.model)?;
+        }
+        Ok(state.history)
+    }
+
+    /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
+    /// in parallel. With many micro-batches that is not needed: they are at different gradients at a time.
+    fn share_leaves(&mut self) -> dahl::Result<()> {
+        let are_few = self.options.batch_size.div_ceil(self.micro_batch_size) < LEAF_LEN.get();
+        self.model.for_each_parameter(|_, parameter| {
+            let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
+            parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
+            Ok(())
+        })
+    }
+
+    /// Trains to the end of an epoch.
+    fn epoch(
+        &mut self,
+        state: &mut State<T>,
+        step: &mut Step<'_>,
+        accumulators: &mut MetricAccumulators<'_, T>,
+        reader: &mut Reader<'_, '_, T, S>,
+    ) -> dahl::Result<()> {
+        let epoch = state.epoch;
+        let order = self.options.order.of_epoch(self.arena, self.source.samples(), epoch)?;
+        if order.is_empty() {
+            return Err(Error::NoSamples { call: "Trainer: sampler" }.into());
+        }
+        let division = Division {
+            samples: order.len(),
+            batch_size: self.options.batch_size,
+            part_size: self.micro_batch_size,
+        };
+        reader.begin(epoch as u64 - 1, Arc::new(order), division, state.batch);
+        // Dropout draws other numbers in each epoch, and the same ones in a run that is repeated.
+        step.set_seed(Random::new(self.options.seed, &[epoch as u64]).bits());
+        step.set_numbers_taken(state.numbers_taken);
+        accumulators.sum = state.sum;
+        let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
+        let mut bar = self.options.progress.then(bar);
+        let speed = Speed::after(state.sum.samples);
+        while state.batch < division.batches() && !state.is_stopped {
+            let samples = division.batch(state.batch).len();
+            let mut metrics = accumulators.next(samples)?;
+            self.batch(state.steps, samples, step, reader, &mut metrics)?;
+            accumulators.push(metrics)?;
+            state.batch += 1;
+            state.steps += 1;
+            self.call_back(state, |callback, progress| callback.step_ended(progress))?;
+            if let Some(checkpoints) = &self.options.checkpoints
+                && checkpoints.is_due_after_step(state.steps)
+                && state.batch < division.batches()
+                && !state.is_stopped
+            {
+                accumulators.wait()?;
+                (state.sum, state.numbers_taken) = (accumulators.sum, step.numbers_taken());
+                self.save(state, &checkpoints.path(state.steps))?;
+                checkpoints.prune(state.steps)?;
+            }
+            if let Some(bar) = &mut bar {
+                bar.update(&accumulators.sum, &speed);
+            }
+        }
+        let sum = accumulators.finish()?;
+        let samples_per_second = speed.samples_per_second(sum.samples);
+        if let Some(bar) = bar {
+            bar.end(&sum, &speed);
+        }
+        let validation = self.validate.map(|validate| validate(self.model)).transpose()?;
+        state.history.epochs.push(Epoch {
+            epoch,
+            loss: sum.mean_loss(),
+            accuracy: if N::COUNTS { sum.accuracy() } else { f64::NAN },
+            correct: sum.correct,
+            samples_per_second,
+            validation,
+        });
+        Ok(())
+    }
+
+    /// Looks at the results of the epoch, calls back, and writes the records, then the checkpoints that are due: a
+    /// training that goes on from one has them all.
+    fn end_epoch(&mut self, state: &mut State<T>, records: &mut Records) -> dahl::Result<()> {
+        if let (Some(early_stop), Some(epoch)) = (&self.options.early_stop, state.history.epochs.last()) {
+            state.is_stopped |= early_stop.observe(epoch, self.model, &mut state.seen)?;
+        }
+        self.call_back(state, |callback, progress| callback.epoch_ended(progress))?;
+        records.write(&state.history)?;
+        let ended = state.epoch;
+        (state.epoch, state.batch) = (ended + 1, 0);
+        (state.sum, state.numbers_taken) = (MetricSum::default(), 0);
+        let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
+        if let (Some(monitor), Some(epoch)) = (checkpoints.best, state.history.epochs.last())
+            && monitor.improves(monitor.value(epoch), state.best, 0.0)
+        {
+            state.best = Some(monitor.value(epoch));
+            self.save(state, &checkpoints.best_path())?;
+        }
+        if checkpoints.is_due_after_epoch(ended, state.steps) {
+            self.save(state, &checkpoints.path(state.steps))?;
+            checkpoints.prune(state.steps)?;
+        }
+        Ok(())
+    }
+
+    /// Calls the callbacks, and does what they ask for.
+    fn call_back(
+        &mut self,
+        state: &mut State<T>,
+        call: impl Fn(&mut dyn Callback<M>, &mut Progress<'_, M>) -> dahl::Result<()>,
+    ) -> dahl::Result<()> {
+        if self.options.callbacks.is_empty() {
+            return Ok(());
+        }
+        let mut progress = Progress {
+            model: self.model,
+            history: &state.history,
+            epoch: state.epoch,
+            steps: state.steps,
+            stops: false,
+            learning_rate: None,
+        };
+        for callback in &mut self.options.callbacks {
+            call(&mut **callback, &mut progress)?;
+        }
+        let (stops, learning_rate) = (progress.stops, progress.learning_rate);
+        state.is_stopped |= stops;
+        if let Some(rate) = learning_rate {
+            self.optimizer.use_learning_rate(rate)?;
+            state.learning_rate = Some(rate);
+        }
+        Ok(())
+    }
+
+    /// Submits the tasks of one batch, micro-batch by micro-batch. The arrays of large micro-batches are released one
+    /// micro-batch at a time.
+    fn batch(
+        &mut self,
+        number: usize,
+        samples: usize,
+        step: &mut Step<'_>,
+        reader: &mut Reader<'_, '_, T, S>,
+        metrics: &mut MetricAccumulator<'_, T>,
+    ) -> dahl::Result<()> {
+        self.model.zero_gradients()?;
+        for _ in 0..samples.div_ceil(self.micro_batch_size) {
+            self.micro_batch(samples, step, reader, metrics)?;
+            if step.detached().used_bytes() >= RELEASED_BYTES {
+                self.release(step);
+            }
+        }
+        if step.detached().used_bytes() > 0 {
+            self.release(step);
+        }
+        if let Some(max_norm) = self.options.max_norm {
+            clip_gradient_norm(self.model, max_norm)?;
+        }
+        if let Some(schedule) = &self.options.schedule {
+            self.optimizer.use_learning_rate(schedule.at(number))?;
+        }
+        self.optimizer.step(self.model)
+    }
+
+    /// Releases the arrays of the last micro-batches, and waits if too many bytes are in flight. With small
+    /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
+    /// parking and waking this thread takes longer than such a micro-batch.
+    fn release(&mut self, step: &mut Step<'_>) {
+        // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
+        self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
+        let of_workers = step.detached().worker_infos().len() * self.micro_batch_bytes;
+        let most = BYTES_AHEAD.max(of_workers);
+        let are_small = of_workers <= most / 2;
+        step.reset_beyond(most, if are_small { most / 2 } else { most });
+    }
+
+    /// Submits the forward and backward pass of one micro-batch of a batch of so many samples.
+    fn micro_batch(
+        &mut self,
+        of: usize,
+        step: &mut Step<'_>,
+        reader: &mut Reader<'_, '_, T, S>,
+        metrics: &mut MetricAccumulator<'_, T>,
+    ) -> dahl::Result<()> {
+        let (part, samples) = reader.next(step.detached())?;
+        let share = Share { samples, of };
+        let loss = self.learning.loss(step, self.model, &part, share, &mut metrics.correct)?;
+        metrics.add(&loss)?;
+        step.accumulate(&loss, self.model)?;
+        drop((part, loss));
+        step.forget();
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! [`State`]: how far a training is, and its text in a checkpoint.
+
+use dahl::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::early_stop::Seen;
+use super::history::{Epoch, History};
+use crate::checkpoint::OF_TRAINER;
+use crate::error::{Error, Result};
+use crate::metric_accumulator::MetricSum;
+use crate::module::TensorFile;
+use crate::sequential::Evaluation;
+
+/// How far a training is: all that the next step depends on, beside the model and the optimizer.
+#[derive(Debug)]
+pub(super) struct State<T> {
+    /// The number of the epoch, from 1.
+    pub(super) epoch: usize,
+    /// The number of the epoch's next batch, from 0.
+    pub(super) batch: usize,
+    /// The updates so far, in all epochs.
+    pub(super) steps: usize,
+    /// Loss and correct predictions of the epoch's batches so far.
+    pub(super) sum: MetricSum,
+    /// How many random numbers of the epoch have been taken.
+    pub(super) numbers_taken: u64,
+    /// How many seeds the runtime has drawn, if it is known.
+    pub(super) seeds_drawn: Option<u64>,
+    /// The learning rate that a callback has set.
+    pub(super) learning_rate: Option<f64>,
+    /// Whether the training has been stopped.
+    pub(super) is_stopped: bool,
+    /// What the early stop has seen.
+    pub(super) seen: Seen<T>,
+    /// The result of the best checkpoint.
+    pub(super) best: Option<f64>,
+    /// The epochs that have ended.
+    pub(super) history: History,
+}
+
+impl<T> Default for State<T> {
+    fn default() -> Self {
+        Self {
+            epoch: 1,
+            batch: 0,
+            steps: 0,
+            sum: MetricSum::default(),
+            numbers_taken: 0,
+            seeds_drawn: None,
+            learning_rate: None,
+            is_stopped: false,
+            seen: Seen::default(),
+            best: None,
+            history: History::default(),
+        }
+    }
+}
+
+/// The settings on which the order of batches and their parts depend: a training goes on only with the same ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    pub(super) samples: usize,
+    pub(super) batch_size: usize,
+    pub(super) micro_batch_size: usize,
+    pub(super) seed: u64,
+}
+
+impl Fixed {
+    fn entries(&self) -> [(&'static str, u64); 4] {
+        [
+            ("samples", self.samples as u64),
+            ("batch_size", self.batch_size as u64),
+            ("micro_batch_size", self.micro_batch_size as u64),
+            ("seed", self.seed),
+        ]
+    }
+}
+
+impl<T: Real> State<T> {
+    /// The state as text, with the states of callbacks. Numbers with a fraction are written as their bits.
+    pub(super) fn text(&self, fixed: &Fixed, callbacks: &[String]) -> String {
+        let mut text = Map::new();
+        for (name, number) in fixed.entries() {
+            text.insert(name.to_owned(), number.into());
+        }
+        let rest = json!({
+            "epoch": self.epoch,
+            "batch": self.batch,
+            "steps": self.steps,
+            "sum": { "loss": bits(self.sum.loss), "correct": self.sum.correct, "samples": self.sum.samples },
+            "numbers_taken": self.numbers_taken,
+            "seeds_drawn": self.seeds_drawn,
+            "learning_rate": self.learning_rate.map(bits),
+            "is_stopped": self.is_stopped,
+            "early_stop": { "best": self.seen.best.map(bits), "waited": self.seen.waited },
+            "best": self.best.map(bits),
+            "callbacks": callbacks,
+            "history": self.history.epochs.iter().map(epoch_value).collect::<Vec<_>>(),
+        });
+        if let Value::Object(rest) = rest {
+            text.extend(rest);
+        }
+        Value::Object(text).to_string()
+    }
+
+    /// Reads the state of a checkpoint, and the states of its callbacks.
+    ///
+    /// # Errors
+    /// If the file has none, or one of other settings.
+    pub(super) fn read(file: &TensorFile, fixed: &Fixed) -> Result<(Self, Vec<String>)> {
+        let mismatch = |what: &str, expected: String, found: String| Error::Checkpoint {
+            path: file.path().to_owned(),
+            what: what.to_owned(),
+            expected,
+            found,
+        };
+        let Some(text) = file.noted(OF_TRAINER) else {
+            let expected = "a checkpoint that a trainer has written".to_owned();
+            return Err(mismatch("metadata", expected, "none".to_owned()));
+        };
+        let value: Value = serde_json::from_str(text).unwrap_or_default();
+        for (name, number) in fixed.entries() {
+            if value[name].as_u64() != Some(number) {
+                return Err(mismatch(name, number.to_string(), value[name].to_string()));
+            }
+        }
+        Self::parse(&value)
+            .ok_or_else(|| mismatch("metadata", "the state of a training".to_owned(), value.to_string()))
+    }
+
+    fn parse(value: &Value) -> Option<(Self, Vec<String>)> {
+        let sum = &value["sum"];
+        let epochs: Option<Vec<Epoch>> = value["history"].as_array()?.iter().map(epoch_of).collect();
+        let callbacks = value["callbacks"].as_array()?.iter();
+        let callbacks: Option<Vec<String>> =
+            callbacks.map(|state| Some(state.as_str()?.to_owned())).collect();
+        let state = Self {
+            epoch: count(&value["epoch"])?,
+            batch: count(&value["batch"])?,
+            steps: count(&value["steps"])?,
+            sum: MetricSum {
+                loss: number(&sum["loss"])?,
+                correct: sum["correct"].as_u64()?,
+                samples: count(&sum["samples"])?,
+            },
+            numbers_taken: value["numbers_taken"].as_u64()?,
+            seeds_drawn: optional(&value["seeds_drawn"], Value::as_u64)?,
+            learning_rate: optional(&value["learning_rate"], number)?,
+            is_stopped: value["is_stopped"].as_bool()?,
+            seen: Seen {
+                best: optional(&value["early_stop"]["best"], number)?,
+                waited: count(&value["early_stop"]["waited"])?,
+                best_values: None,
+            },
+            best: optional(&value["best"], number)?,
+            history: History { epochs: epochs? },
+        };
+        Some((state, callbacks?))
+    }
+}
+
+/// A number as the hexadecimal digits of its bits.
+fn bits(number: f64) -> String {
+    format!("{:016x}", number.to_bits())
+}
+
+fn number(value: &Value) -> Option<f64> {
+    u64::from_str_radix(value.as_str()?, 16).ok().map(f64::from_bits)
+}
+
+fn count(value: &Value) -> Option<usize> {
+    value.as_u64()?.try_into().ok()
+}
+
+/// What a value is, or nothing if it is null. None if it is something else.
+fn optional<R>(value: &Value, of: impl Fn(&Value) -> Option<R>) -> Option<Option<R>> {
+    if value.is_null() { Some(None) } else { of(value).map(Some) }
+}
+
+fn epoch_value(epoch: &Epoch) -> Value {
+    let Epoch { epoch, loss, accuracy, correct, samples_per_second, validation } = epoch;
+    json!({
+        "epoch": epoch,
+        "loss": bits(*loss),
+        "accuracy": bits(*accuracy),
+        "correct": correct,
+        "samples_per_second": bits(*samples_per_second),
+        "validation": validation.map(|Evaluation { loss, accuracy, correct }| {
+            json!({ "loss": bits(loss), "accuracy": bits(accuracy), "correct": correct })
+        }),
+    })
+}
+
+fn epoch_of(value: &Value) -> Option<Epoch> {
+    let evaluation = |value: &Value| {
+        Some(Evaluation {
+            loss: number(&value["loss"])?,
+            accuracy: number(&value["accuracy"])?,
+            correct: value["correct"].as_u64()?,
+        })
+    };
+    Some(Epoch {
+        epoch: count(&value["epoch"])?,
+        loss: number(&value["loss"])?,
+        accuracy: number(&value["accuracy"])?,
+        correct: value["correct"].as_u64()?,
+        samples_per_second: number(&value["samples_per_second"])?,
+        validation: optional(&value["validation"], evaluation)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_the_same_bits_after_reading() {
+        let validation = Some(Evaluation { loss: 0.1, accuracy: f64::NAN, correct: u64::MAX });
+        let epoch = |validation| Epoch {
+            epoch: 1,
+            loss: f64::from_bits(0x7ff8_0000_0000_0123),
+            accuracy: 1.0 / 3.0,
+            correct: 7,
+            samples_per_second: f64::INFINITY,
+            validation,
+        };
+        let state = State::<f32> {
+            epoch: 3,
+            batch: 5,
+            steps: 1 << 40,
+            sum: MetricSum { loss: 1e300 / 7.0, correct: 3, samples: 9 },
+            numbers_taken: u64::MAX,
+            seeds_drawn: Some(4),
+            learning_rate: Some(0.1),
+            is_stopped: true,
+            seen: Seen { best: Some(-0.0), waited: 2, best_values: None },
+            best: None,
+            history: History { epochs: vec![epoch(None), epoch(validation)] },
+        };
+        let fixed = Fixed { samples: 1, batch_size: 2, micro_batch_size: 3, seed: 4 };
+        let callbacks = ["a \"text\"\n".to_owned(), String::new()];
+        let text = state.text(&fixed, &callbacks);
+        let (read, of_callbacks) = State::<f32>::parse(&serde_json::from_str(&text).unwrap()).unwrap();
+        assert_eq!(read.text(&fixed, &of_callbacks), text);
+        assert_eq!(of_callbacks, callbacks);
+        assert_eq!(read.history.epochs[1].loss.to_bits(), 0x7ff8_0000_0000_0123);
+        assert_eq!((read.seeds_drawn, read.seen.best.map(f64::to_bits)), (Some(4), Some(1 << 63)));
+        for (part, wrong) in [
+            ("\"epoch\":3", "\"x\":0"),
+            ("\"is_stopped\":true", "\"x\":0"),
+            ("\"best\":\"8000000000000000\"", "\"best\":7"),
+        ] {
+            let changed = text.replace(part, wrong);
+            assert_ne!(changed, text);
+            assert!(State::<f32>::parse(&serde_json::from_str(&changed).unwrap()).is_none(), "{part}");
+        }
+    }
+}
