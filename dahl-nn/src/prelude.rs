@@ -3,9 +3,13 @@
 pub use crate::checkpoint::{load_checkpoint, save_checkpoint};
 pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
-    AvgPool2d, BatchNorm, Conv1d, Conv2d, Conv2dOptions, Conv3d, ConvTranspose1d, ConvTranspose2d,
-    ConvTranspose3d, Dropout, Embedding, GroupNorm, Gru, InstanceNorm, KeyValueCache, LayerNorm, Linear,
-    Lstm, MaxPool2d, MultiHeadAttention, RmsNorm, Rnn,
+    AdaptiveAvgPool, AdaptiveMaxPool, AttentionMask, AvgPool, AvgPool2d, BatchNorm, CircularPad, ConstantPad,
+    Conv1d, Conv2d, Conv2dOptions, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Dropout,
+    Embedding, Flatten, FractionalMaxPool, Graph, GraphAttention, GraphConvolution, GroupNorm, Gru,
+    InstanceNorm, KeyValueCache, LayerNorm, Linear, Lstm, MaxPool, MaxPool2d, MultiHeadAttention,
+    PixelShuffle, PixelUnshuffle, ReflectionPad, ReplicationPad, Reshape, RmsNorm, Rnn, Transformer,
+    TransformerDecoder, TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer,
+    TransformerMasks, TransformerOptions, Upsample,
 };
 pub use crate::loader::DataLoader;
 pub use crate::loss::{CrossEntropy, Loss};

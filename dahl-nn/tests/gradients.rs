@@ -187,6 +187,23 @@ fn attention() {
 }
 
 #[test]
+fn graph_layers() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let init = || Init::new(&arena, 8);
+    // Node 3 has no edge but the one to itself.
+    let graph = Graph::new(&rt, 4, &[[0, 1], [2, 1], [1, 0], [1, 2]]).unwrap();
+    let layer = GraphConvolution::new(&mut init(), 3, 2).unwrap();
+    check(&rt, "convolution", layer, [4, 3], |step, layer, x| layer.forward(step, &graph, x));
+    let layers = [GraphAttention::new(&mut init(), 3, 2, 2), GraphAttention::mean(&mut init(), 3, 2, 3)];
+    for layer in layers {
+        check(&rt, "attention", layer.unwrap().slope(0.1), [4, 3], |step, layer, x| {
+            layer.forward(step, &graph, x)
+        });
+    }
+}
+
+#[test]
 fn recurrent() {
     let rt = runtime();
     let arena = rt.arena();

@@ -8,6 +8,7 @@ mod clipping;
 mod dataset;
 mod determinism;
 mod gradients;
+mod layers;
 mod loss_scaler;
 mod losses;
 mod metrics;

@@ -42,6 +42,12 @@ pub fn greater_equal<T: Real>(x: T, y: T) -> u8 {
     if x >= y { 1 } else { 0 }
 }
 
+/// `out = 1` where both masks are not 0, else 0.
+#[codelet(R, R, W, broadcast, reference = reference::logical_and, error = rounded)]
+pub fn logical_and(x: u8, y: u8) -> u8 {
+    if x != 0 && y != 0 { 1 } else { 0 }
+}
+
 /// `out = x` where `mask` is not 0, else `y`.
 #[codelet(R, R, R, W, broadcast, reference = reference::select, error = rounded)]
 pub fn select<T: Real>(mask: u8, x: T, y: T) -> T {

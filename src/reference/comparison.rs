@@ -26,6 +26,10 @@ pub(crate) fn greater_equal(x: f64, y: f64) -> u8 {
     less_equal(y, x)
 }
 
+pub(crate) fn logical_and(x: u8, y: u8) -> u8 {
+    [x, y].into_iter().all(|mask| mask != 0).into()
+}
+
 pub(crate) fn select(mask: u8, x: f64, y: f64) -> f64 {
     match mask {
         0 => y,

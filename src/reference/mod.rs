@@ -43,6 +43,7 @@ pub(crate) mod reduce_backward;
 pub(crate) mod regression;
 pub(crate) mod rotary;
 pub(crate) mod scattered;
+pub(crate) mod segment;
 pub(crate) mod softmax;
 pub(crate) mod sort;
 mod sum;

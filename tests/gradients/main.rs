@@ -62,6 +62,7 @@ mod reduce;
 mod regression;
 mod rms_norm;
 mod rotary;
+mod segment;
 mod slice;
 mod softmax;
 mod sort;

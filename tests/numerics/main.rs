@@ -40,6 +40,7 @@ mod regression;
 mod rotary;
 mod rounding;
 mod scattered;
+mod segment;
 mod softmax;
 mod sort;
 mod trigonometric;

@@ -81,3 +81,12 @@ fn wrong_shapes_are_refused() {
     let mut mask = rt.zeros([2, 3]).unwrap();
     assert_refused(ops::less(&x, &y, &mut mask), &["less", "[2, 3]", "[3, 2]"]);
 }
+
+#[test]
+fn logical_and_takes_any_number_but_zero_for_true_and_stretches() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let x = rt.from_vec([2, 3], vec![0_u8, 1, 7, 255, 0, 2]).unwrap();
+    let y = rt.from_vec([1, 3], vec![3_u8, 0, 128]).unwrap();
+    assert_eq!(ops::logical_and_init(&arena, &x, &y).unwrap().to_vec().unwrap(), [0, 0, 1, 1, 0, 1]);
+}

@@ -139,6 +139,7 @@ mod rotary;
 mod rotate;
 mod rounding;
 mod sampling;
+mod segment;
 mod shuffle;
 mod slice;
 mod softmax;

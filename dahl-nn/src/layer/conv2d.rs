@@ -1,4 +1,4 @@
-//! [`Conv2d`]: a two-dimensional convolution with a bias.
+//! [`Conv2d`]: a two-dimensional convolution.
 
 use dahl::ops::{self, Conv2dGeometry, Conv2dPoolGeometry};
 use dahl::prelude::*;
@@ -25,7 +25,7 @@ impl Conv2dOptions {
     }
 }
 
-/// Maps each image through filters: `output = conv2d(input, weight) + bias`.
+/// Maps each image through filters: `output = conv2d(input, weight) + bias`, with or without the bias.
 ///
 /// # Shapes
 /// `[batch, in_channels, rows, cols]` to `[batch, out_channels, (rows + 2 padding - kernel) / stride + 1, ..]`;
@@ -35,8 +35,8 @@ impl Conv2dOptions {
 pub struct Conv2d<'m, T: Real> {
     /// `[out_channels, in_channels, kernel rows, kernel cols]`.
     pub weight: Parameter<'m, T>,
-    /// `[out_channels]`.
-    pub bias: Parameter<'m, T>,
+    /// `[out_channels]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
     #[module(skip)]
     channels: [usize; 2],
     #[module(skip)]
@@ -56,6 +56,22 @@ impl<'m, T: Real> Conv2d<'m, T> {
         out_channels: usize,
         options: Conv2dOptions,
     ) -> dahl::Result<Self> {
+        let mut layer = Self::without_bias(init, in_channels, out_channels, options)?;
+        layer.bias = Some(init.uniform(&[out_channels], bound(layer.weight_shape()))?);
+        Ok(layer)
+    }
+
+    /// As [`new`](Self::new), without a bias, such as before a norm, which takes it away.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[track_caller]
+    pub fn without_bias(
+        init: &mut Init<'m>,
+        in_channels: usize,
+        out_channels: usize,
+        options: Conv2dOptions,
+    ) -> dahl::Result<Self> {
         let Conv2dOptions { kernel, stride, .. } = options;
         let extents = "extents from 1";
         setting::require(in_channels > 0, "Conv2d: in_channels", in_channels, "a number from 1")?;
@@ -63,11 +79,8 @@ impl<'m, T: Real> Conv2d<'m, T> {
         setting::require(!kernel.contains(&0), "Conv2d: kernel", listed(&kernel), extents)?;
         setting::require(!stride.contains(&0), "Conv2d: stride", listed(&stride), extents)?;
         let shape = [out_channels, in_channels, kernel[0], kernel[1]];
-        let fan_in: f64 = shape[1..].iter().map(|&extent| extent as f64).product();
-        let bound = 1.0 / fan_in.sqrt();
-        let weight = init.uniform(&shape, bound)?;
-        let bias = init.uniform(&[out_channels], bound)?;
-        Ok(Self { weight, bias, channels: [out_channels, in_channels], options })
+        let weight = init.uniform(&shape, bound(shape))?;
+        Ok(Self { weight, bias: None, channels: [out_channels, in_channels], options })
     }
 
     /// The settings.
@@ -99,10 +112,11 @@ impl<'m, T: Real> Conv2d<'m, T> {
         let Conv2dOptions { stride, padding, .. } = self.options;
         let weight = self.weight.value.reshaped(self.weight_shape())?;
         let output = ops::conv2d_init(step, images, &*weight, Conv2dGeometry { stride, padding })?;
-        ops::bias_init(step, &output, &self.bias.value, 1)
+        let Some(bias) = &self.bias else { return Ok(output) };
+        ops::bias_init(step, &output, &bias.value, 1)
     }
 
-    /// As [`forward`](Self::forward), then ReLU: one task if the stride is 1.
+    /// As [`forward`](Self::forward), then ReLU: one task if the stride is 1 and there is a bias.
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
@@ -112,15 +126,15 @@ impl<'m, T: Real> Conv2d<'m, T> {
         step: &'s Step<'_>,
         images: &Tensor<'_, T>,
     ) -> dahl::Result<Tensor<'s, T>> {
-        if self.options.stride != [1; 2] {
+        let Some(bias) = self.fused_bias() else {
             return ops::relu_init(step, &self.forward(step, images)?);
-        }
+        };
         let weight = self.weight.value.reshaped(self.weight_shape())?;
-        ops::conv2d_relu_init(step, images, &*weight, &self.bias.value, self.options.padding)
+        ops::conv2d_relu_init(step, images, &*weight, &bias.value, self.options.padding)
     }
 
     /// As [`forward_relu`](Self::forward_relu), then the maximum over windows of `size` by `size` that do not overlap: one
-    /// task if the stride is 1.
+    /// task if the stride is 1 and there is a bias.
     ///
     /// # Errors
     /// As [`forward`](Self::forward), and if the window does not fit.
@@ -131,14 +145,24 @@ impl<'m, T: Real> Conv2d<'m, T> {
         images: &Tensor<'_, T>,
         size: usize,
     ) -> dahl::Result<Tensor<'s, T>> {
-        if self.options.stride != [1; 2] {
+        let Some(bias) = self.fused_bias() else {
             let output = self.forward_relu(step, images)?;
             return Ok(ops::max_pool2d_init(step, &output, ops::Pool2dGeometry::new([size; 2]))?.0);
-        }
+        };
         let weight = self.weight.value.reshaped(self.weight_shape())?;
         let geometry = Conv2dPoolGeometry::new([size; 2]).padding(self.options.padding);
-        let (output, _) =
-            ops::conv2d_relu_max_pool2d_init(step, images, &*weight, &self.bias.value, geometry)?;
+        let (output, _) = ops::conv2d_relu_max_pool2d_init(step, images, &*weight, &bias.value, geometry)?;
         Ok(output)
     }
+
+    /// The bias, if the operations apply that do several steps in one task: with stride 1 and a bias.
+    fn fused_bias(&self) -> Option<&Parameter<'m, T>> {
+        self.bias.as_ref().filter(|_| self.options.stride == [1; 2])
+    }
+}
+
+/// The bound of the random numbers that a weight of this shape and its bias start with.
+fn bound(weight: [usize; 4]) -> f64 {
+    let fan_in: f64 = weight[1..].iter().map(|&extent| extent as f64).product();
+    1.0 / fan_in.sqrt()
 }

@@ -31,8 +31,8 @@ pub type ConvTranspose3d<'m, T> = TransposedConvolution<'m, T, 3>;
 pub struct Convolution<'m, T: Real, const D: usize> {
     /// `[out_channels, in_channels / groups, ..kernel]`.
     pub weight: Parameter<'m, T>,
-    /// `[out_channels]`.
-    pub bias: Parameter<'m, T>,
+    /// `[out_channels]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
     geometry: ConvolutionGeometry<D>,
 }
 
@@ -47,21 +47,21 @@ pub struct Convolution<'m, T: Real, const D: usize> {
 pub struct TransposedConvolution<'m, T: Real, const D: usize> {
     /// `[in_channels, out_channels / groups, ..kernel]`.
     pub weight: Parameter<'m, T>,
-    /// `[out_channels]`.
-    pub bias: Parameter<'m, T>,
+    /// `[out_channels]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
     geometry: ConvolutionGeometry<D>,
     output_padding: [usize; D],
 }
 
-/// Weight and bias of a convolution whose weight has this shape: uniform, with the bound of PyTorch.
+/// The weight of a convolution, uniform, and the bound of its numbers, as in PyTorch.
 #[track_caller]
-fn parameters<'m, T: Real, const D: usize>(
+fn weight<'m, T: Real, const D: usize>(
     init: &mut Init<'m>,
     [in_channels, out_channels]: [usize; 2],
     kernel: [usize; D],
     geometry: &ConvolutionGeometry<D>,
     is_transposed: bool,
-) -> dahl::Result<(Parameter<'m, T>, Parameter<'m, T>)> {
+) -> dahl::Result<(Parameter<'m, T>, f64)> {
     let extents = "extents from 1";
     setting::require(in_channels > 0, "Convolution: in_channels", in_channels, "a number from 1")?;
     setting::require(out_channels > 0, "Convolution: out_channels", out_channels, "a number from 1")?;
@@ -86,7 +86,7 @@ fn parameters<'m, T: Real, const D: usize>(
     let shape: Vec<usize> = first.into_iter().chain(kernel).collect();
     let fan_in: f64 = shape[1..].iter().map(|&extent| extent as f64).product();
     let bound = 1.0 / fan_in.sqrt();
-    Ok((init.uniform(&shape, bound)?, init.uniform(&[out_channels], bound)?))
+    Ok((init.uniform(&shape, bound)?, bound))
 }
 
 /// A weight as an array of rank `N`.
@@ -116,8 +116,25 @@ impl<'m, T: Real, const D: usize> Convolution<'m, T, D> {
         kernel: [usize; D],
         geometry: ConvolutionGeometry<D>,
     ) -> dahl::Result<Self> {
-        let (weight, bias) = parameters(init, [in_channels, out_channels], kernel, &geometry, false)?;
+        let (weight, bound) = weight(init, [in_channels, out_channels], kernel, &geometry, false)?;
+        let bias = Some(init.uniform(&[out_channels], bound)?);
         Ok(Self { weight, bias, geometry })
+    }
+
+    /// As [`new`](Self::new), without a bias.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[track_caller]
+    pub fn without_bias(
+        init: &mut Init<'m>,
+        in_channels: usize,
+        out_channels: usize,
+        kernel: [usize; D],
+        geometry: ConvolutionGeometry<D>,
+    ) -> dahl::Result<Self> {
+        let (weight, _) = weight(init, [in_channels, out_channels], kernel, &geometry, false)?;
+        Ok(Self { weight, bias: None, geometry })
     }
 
     /// Maps a batch, of rank `D + 2`.
@@ -132,7 +149,8 @@ impl<'m, T: Real, const D: usize> Convolution<'m, T, D> {
     ) -> dahl::Result<Array<'s, T, N>> {
         let weight = self.weight.value.reshaped(shaped::<N>("Convolution", &self.weight.shape)?)?;
         let output = ops::convolution_init(step, input, &*weight, self.geometry)?;
-        ops::bias_init(step, &output, &self.bias.value, 1)
+        let Some(bias) = &self.bias else { return Ok(output) };
+        ops::bias_init(step, &output, &bias.value, 1)
     }
 }
 
@@ -150,8 +168,25 @@ impl<'m, T: Real, const D: usize> TransposedConvolution<'m, T, D> {
         kernel: [usize; D],
         geometry: ConvolutionGeometry<D>,
     ) -> dahl::Result<Self> {
-        let (weight, bias) = parameters(init, [in_channels, out_channels], kernel, &geometry, true)?;
+        let (weight, bound) = weight(init, [in_channels, out_channels], kernel, &geometry, true)?;
+        let bias = Some(init.uniform(&[out_channels], bound)?);
         Ok(Self { weight, bias, geometry, output_padding: [0; D] })
+    }
+
+    /// As [`new`](Self::new), without a bias.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[track_caller]
+    pub fn without_bias(
+        init: &mut Init<'m>,
+        in_channels: usize,
+        out_channels: usize,
+        kernel: [usize; D],
+        geometry: ConvolutionGeometry<D>,
+    ) -> dahl::Result<Self> {
+        let (weight, _) = weight(init, [in_channels, out_channels], kernel, &geometry, true)?;
+        Ok(Self { weight, bias: None, geometry, output_padding: [0; D] })
     }
 
     /// Makes the output larger at its end, by less than the stride or the dilation: a stride leaves open which of several extents it is.
@@ -193,7 +228,8 @@ impl<'m, T: Real, const D: usize> TransposedConvolution<'m, T, D> {
             })?;
         }
         let output = ops::convolution_backward_input_init(step, input, &*weight, extents, self.geometry)?;
-        ops::bias_init(step, &output, &self.bias.value, 1)
+        let Some(bias) = &self.bias else { return Ok(output) };
+        ops::bias_init(step, &output, &bias.value, 1)
     }
 }
 

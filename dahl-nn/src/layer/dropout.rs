@@ -46,4 +46,18 @@ impl Dropout {
         }
         ops::dropout_init(step, input, self.probability, step.numbers(input.len()))
     }
+
+    /// As [`forward`](Self::forward), for an array of the same step: without a copy if nothing is dropped.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    #[track_caller]
+    pub fn forward_owned<'s, T: Real, const N: usize>(
+        &self,
+        step: &'s Step<'_>,
+        input: Array<'s, T, N>,
+    ) -> dahl::Result<Array<'s, T, N>> {
+        self.settings.check()?;
+        if step.is_training() && self.probability != 0.0 { self.forward(step, &input) } else { Ok(input) }
+    }
 }

@@ -1,4 +1,5 @@
-//! Layers: modules of this crate, one file for each. Each has a `forward` that takes a [`Step`](crate::Step).
+//! Layers: modules of this crate, one file for each. Each has a `forward` that takes a [`Step`](crate::Step), but for those that
+//! run no operation (`reshape`).
 //!
 //! Not here: layers that know the shape of their input, for [`Sequential`](crate::Sequential) (`sequential`).
 
@@ -9,17 +10,24 @@ mod conv2d;
 mod convolution;
 mod dropout;
 mod embedding;
+mod graph;
 mod group_norm;
 mod layer_norm;
 mod linear;
+mod pad;
+mod pixel_shuffle;
+mod pool;
 mod pool2d;
 mod recurrent;
+mod reshape;
+mod transformer;
+mod upsample;
 
 pub use activation::{
     Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
     Softplus, Tanh,
 };
-pub use attention::{KeyValueCache, MultiHeadAttention};
+pub use attention::{AttentionMask, KeyValueCache, MultiHeadAttention};
 pub use batch_norm::BatchNorm;
 pub use conv2d::{Conv2d, Conv2dOptions};
 pub use convolution::{
@@ -27,8 +35,21 @@ pub use convolution::{
 };
 pub use dropout::Dropout;
 pub use embedding::Embedding;
+pub use graph::{Graph, GraphAttention, GraphConvolution};
 pub use group_norm::{GroupNorm, InstanceNorm};
 pub use layer_norm::{LayerNorm, RmsNorm};
 pub use linear::Linear;
+pub use pad::{CircularPad, ConstantPad, ReflectionPad, ReplicationPad};
+pub use pixel_shuffle::{PixelShuffle, PixelUnshuffle};
+pub use pool::{
+    AdaptiveAvgPool, AdaptiveMaxPool, AvgPool, AvgPool1d, AvgPool3d, FractionalMaxPool, MaxPool, MaxPool1d,
+    MaxPool3d,
+};
 pub use pool2d::{AvgPool2d, MaxPool2d};
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, Packed, Recurrent, RecurrentCell, Rnn, RnnCell};
+pub use reshape::{Flatten, Reshape};
+pub use transformer::{
+    FeedForward, Transformer, TransformerActivation, TransformerDecoder, TransformerDecoderLayer,
+    TransformerEncoder, TransformerEncoderLayer, TransformerMasks, TransformerOptions,
+};
+pub use upsample::{Upsample, UpsampleMode};

@@ -1,10 +1,23 @@
 //! Networks of several kinds have the losses of PyTorch, step by step, from the same weights on the same data.
 //! `tests/reference/make_networks.py` made the numbers.
 
+#[path = "../../examples/networks/autoencoder.rs"]
+mod autoencoder;
+#[path = "../../examples/networks/char_lstm.rs"]
+mod char_lstm;
 #[path = "../../examples/networks/gpt.rs"]
 #[allow(dead_code, reason = "the example uses the rest")]
 mod gpt;
+mod graph;
+#[path = "../../examples/networks/karate_club.rs"]
+mod karate_club;
+#[path = "../../examples/networks/lenet.rs"]
+mod lenet;
+#[path = "../../examples/networks/mlp.rs"]
+mod mlp;
 mod recurrent;
+#[path = "../../examples/networks/resnet.rs"]
+mod resnet;
 mod transformer;
 mod vision;
 

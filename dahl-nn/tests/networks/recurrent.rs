@@ -3,27 +3,15 @@
 use dahl::prelude::*;
 use dahl_nn::prelude::*;
 
+use super::char_lstm::{CharLstm, Extents, generate};
 use super::{compare, start_from, windows};
 
-#[derive(Module)]
-struct CharLstm<'m, T: Real> {
-    tokens: Embedding<'m, T>,
-    lstm: Lstm<'m, T>,
-    output: Linear<'m, T>,
-}
-
-impl<T: Real> CharLstm<'_, T> {
-    fn forward<'s>(&self, step: &'s Step<'_>, tokens: &Matrix<'_, u32>) -> dahl::Result<Array<'s, T, 3>> {
-        self.output.forward(step, &self.lstm.forward(step, &self.tokens.forward(step, tokens)?)?)
-    }
-}
+const EXTENTS: Extents = Extents { vocabulary: 20, features: 8, width: 12, layers: 2 };
 
 fn lstm<T: Real>(max_relative: f64) -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
-    let mut init = Init::new(&arena, 1);
-    let (tokens, lstm) = (Embedding::new(&mut init, 20, 8)?, Lstm::new(&mut init, 8, 12, 2)?);
-    let mut model = CharLstm::<T> { tokens, lstm, output: Linear::new(&mut init, 12, 20)? };
+    let mut model = CharLstm::<T>::new(&mut Init::new(&arena, 1), EXTENTS)?;
     start_from(&mut model, "lstm")?;
     let (inputs, targets) = windows(&rt, [4, 9], 20)?;
     let mut adam = Adam::new(1e-3);
@@ -40,4 +28,26 @@ fn lstm<T: Real>(max_relative: f64) -> dahl::Result<()> {
 fn an_lstm_with_adam() -> dahl::Result<()> {
     lstm::<f64>(1e-10)?;
     lstm::<f32>(1e-5)
+}
+
+/// At a temperature of almost 0, the token with the highest score is written.
+#[test]
+fn an_lstm_writes_the_best_tokens() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let model = CharLstm::<f64>::new(&mut Init::new(&arena, 3), EXTENTS)?;
+    let mut tokens = vec![3, 1, 4];
+    let mut written = Vec::new();
+    generate(&rt, &model, &tokens, [6, 4], 1e-9, |token| written.push(token))?;
+    assert_eq!(written.len(), 6);
+    for token in written {
+        let last = tokens[tokens.len().saturating_sub(4)..].to_vec();
+        let input = rt.from_vec([1, last.len()], last)?;
+        let scores = model.evaluate(&rt, |step, model| model.forward(step, &input)?.to_vec())?;
+        let scores = &scores[scores.len() - 20..];
+        let best = (0..20).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+        assert_eq!(token, best as u32, "after {tokens:?}");
+        tokens.push(token);
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ Writes networks.json (losses) and, for each network, its first weights (NAME.saf
 
 import json
 import math
+import re
 from pathlib import Path
 
 import torch
@@ -65,11 +66,12 @@ class LeNet(nn.Module):
 class Residual(nn.Module):
     def __init__(self, channels_in, channels, stride):
         super().__init__()
-        self.conv1 = nn.Conv2d(channels_in, channels, 3, stride=stride, padding=1)
+        self.conv1 = nn.Conv2d(channels_in, channels, 3, stride=stride, padding=1, bias=False)
         self.norm1 = nn.BatchNorm2d(channels)
-        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
         self.norm2 = nn.BatchNorm2d(channels)
-        self.shortcut = nn.Conv2d(channels_in, channels, 1, stride=stride) if stride != 1 else None
+        short = nn.Conv2d(channels_in, channels, 1, stride=stride, bias=False) if stride != 1 else None
+        self.shortcut = short
 
     def forward(self, x):
         out = torch.relu(self.norm1(self.conv1(x)))
@@ -82,7 +84,7 @@ class ResNet(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+        self.conv = nn.Conv2d(3, 4, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(4)
         self.blocks = nn.ModuleList([Residual(4, 4, 1), Residual(4, 8, 2), Residual(8, 16, 2)])
         self.output = nn.Linear(16, 10)
@@ -147,6 +149,65 @@ class Gpt(nn.Module):
         for block in self.blocks:
             x = block(x)
         return self.norm(x) @ self.tokens.weight.T
+
+
+KARATE_CLUB = Path(__file__).parents[2] / "examples/networks/karate_club.rs"
+
+
+def karate_club():
+    """The sources and targets of the edges, both ways and from each member to itself: those of the example."""
+    text = KARATE_CLUB.read_text()
+    text = text[text.index("EDGES") : text.index("CLUBS")]
+    edges = [(int(one), int(other)) for one, other in re.findall(r"\[(\d+), (\d+)\]", text)]
+    assert len(edges) == 78
+    both = edges + [(other, one) for one, other in edges] + [(member, member) for member in range(34)]
+    return torch.tensor(both).T
+
+
+class GcnLayer(nn.Module):
+    """By a dense matrix."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.lin = nn.Linear(inputs, outputs, bias=False)
+        self.bias = nn.Parameter(0.1 * torch.randn(outputs))
+
+    def forward(self, x, sources, targets):
+        adjacency = torch.zeros(34, 34)
+        adjacency[targets, sources] = 1.0
+        scale = adjacency.sum(1) ** -0.5
+        return scale[:, None] * adjacency * scale @ self.lin(x) + self.bias
+
+
+class GatLayer(nn.Module):
+    """By a dense matrix of scores for each head."""
+
+    def __init__(self, inputs, width, heads, mean=False):
+        super().__init__()
+        self.lin = nn.Linear(inputs, heads * width, bias=False)
+        self.att_src = nn.Parameter(torch.randn(1, heads, width))
+        self.att_dst = nn.Parameter(torch.randn(1, heads, width))
+        self.bias = nn.Parameter(0.1 * torch.randn(width if mean else heads * width))
+        self.mean = mean
+
+    def forward(self, x, sources, targets):
+        mapped = self.lin(x).reshape(34, *self.att_src.shape[1:])
+        of_sources, of_targets = ((mapped * attention).sum(2) for attention in (self.att_src, self.att_dst))
+        scores = torch.full((34, 34, mapped.shape[1]), -torch.inf)
+        edges = F.leaky_relu(of_sources[sources] + of_targets[targets], 0.2)
+        weights = scores.index_put((targets, sources), edges).softmax(1)
+        out = torch.einsum("ijh,jhw->ihw", weights, mapped)
+        return (out.mean(1) if self.mean else out.flatten(1)) + self.bias
+
+
+class GraphNetwork(nn.Module):
+    def __init__(self, conv1, conv2, activation):
+        super().__init__()
+        self.conv1, self.conv2, self.activation = conv1, conv2, activation
+
+    def forward(self, x):
+        edges = karate_club()
+        return self.conv2(self.activation(self.conv1(x, *edges)), *edges)
 
 
 def train(name, model, optimizer, loss_of, clip=None, schedule=None):
@@ -237,6 +298,15 @@ def main():
         schedule=cosine,
     )
     gpt2_fixture()
+
+    known, clubs = torch.tensor([0, 33]), torch.tensor([0, 1])
+    networks = {
+        "gcn": GraphNetwork(GcnLayer(34, 8), GcnLayer(8, 2), torch.relu),
+        "gat": GraphNetwork(GatLayer(34, 4, 2), GatLayer(8, 2, 2, mean=True), F.elu),
+    }
+    for name, model in networks.items():
+        adam = torch.optim.Adam(model.parameters(), 1e-2)
+        rows[name] = train(name, model, adam, lambda model: F.cross_entropy(model(torch.eye(34))[known], clubs))
     (HERE / "networks.json").write_text(json.dumps(rows, indent=0) + "\n")
 
 

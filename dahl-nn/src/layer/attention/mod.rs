@@ -1,12 +1,20 @@
-//! [`MultiHeadAttention`]: every token looks at the others, and the cache of keys and values for text that grows.
+//! [`MultiHeadAttention`]: every token looks at the others; its masks ([`AttentionMask`]), and the cache of keys and values
+//! for text that grows ([`KeyValueCache`]).
+
+mod cache;
+mod dropped;
+mod mask;
 
 use dahl::ops::{self, AttentionGeometry, Heads, RotaryPositions, Transposed};
 use dahl::prelude::*;
 
-use super::Linear;
+use super::{Dropout, Linear};
 use crate::module::{Init, Initializer, Module, Parameter};
 use crate::setting::{self, Settings};
 use crate::step::Step;
+
+pub use cache::KeyValueCache;
+pub use mask::AttentionMask;
 
 /// `softmax(query x transposed(key) / sqrt(head width)) x value` for each head, between two linear maps (Vaswani et al. 2017,
 /// *Attention Is All You Need*, section 3.2). The scores are never stored: memory is linear in the tokens (Dao et al. 2022,
@@ -32,6 +40,9 @@ pub struct MultiHeadAttention<'m, T: Real> {
     causal: bool,
     /// The base of rotary positions, if any.
     rotary: Option<f64>,
+    /// Of the weights of the values, if any.
+    #[module(skip)]
+    dropout: Option<Dropout>,
     #[module(skip)]
     settings: Settings,
 }
@@ -83,6 +94,7 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
             width,
             causal: false,
             rotary: None,
+            dropout: None,
             settings,
         })
     }
@@ -103,6 +115,14 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         self
     }
 
+    /// Sets random weights of values to 0 in training, with this probability: at least 0, below 1. The weights are then
+    /// stored, so that memory is quadratic in the tokens. An invalid probability is an error of [`forward`](Self::forward).
+    #[track_caller]
+    pub fn dropout(mut self, probability: f64) -> Self {
+        self.dropout = (probability != 0.0).then(|| Dropout::new(probability));
+        self
+    }
+
     /// The heads of the queries.
     pub fn heads(&self) -> usize {
         self.heads.queries
@@ -113,14 +133,59 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         self.heads.keys
     }
 
+    /// The features of a head.
+    fn head_width(&self) -> usize {
+        self.width / self.heads.queries
+    }
+
     /// The attention of the tokens of each sequence to those of the same sequence.
     ///
     /// # Errors
     /// If the tokens have another width, and those of the operations.
     #[track_caller]
     pub fn forward<'s>(&self, step: &'s Step<'_>, x: &Array<'_, T, 3>) -> dahl::Result<Array<'s, T, 3>> {
+        self.forward_masked(step, x, AttentionMask::default())
+    }
+
+    /// As [`forward`](Self::forward), where a mask hides tokens from others.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward), and if the mask is for other tokens.
+    #[track_caller]
+    pub fn forward_masked<'s>(
+        &self,
+        step: &'s Step<'_>,
+        x: &Array<'_, T, 3>,
+        mask: AttentionMask<'_>,
+    ) -> dahl::Result<Array<'s, T, 3>> {
         let (query, key, value) = self.project(step, x, 0)?;
-        self.attend(step, &query, &key, &value)
+        self.attend(step, &query, &key, &value, mask)
+    }
+
+    /// The attention of each sequence's queries to the tokens of another sequence, such as the one that is translated: cross
+    /// attention (Vaswani et al. 2017, section 3.2.3). `key` and `value` are the tokens that keys and values are computed of,
+    /// usually the same.
+    ///
+    /// # Shapes
+    /// `query: [batch, tokens, width]`, `key` and `value: [batch, keys, width]`; the result as `query`.
+    ///
+    /// # Errors
+    /// As [`forward_masked`](Self::forward_masked), and if the batches differ.
+    #[track_caller]
+    pub fn forward_cross<'s>(
+        &self,
+        step: &'s Step<'_>,
+        query: &Array<'_, T, 3>,
+        key: &Array<'_, T, 3>,
+        value: &Array<'_, T, 3>,
+        mask: AttentionMask<'_>,
+    ) -> dahl::Result<Array<'s, T, 3>> {
+        let (queries, keys) = (self.heads.queries, self.heads.keys);
+        let query = self.project_heads(step, query, 0, queries)?;
+        let key = self.project_heads(step, key, queries, keys)?;
+        let value = self.project_heads(step, value, queries + keys, keys)?;
+        let (query, key) = self.turned(step, query, key, 0)?;
+        self.attend(step, &query, &key, &value, mask)
     }
 
     /// As [`forward`](Self::forward), for tokens that continue those of the cache: they also see these, and are added.
@@ -145,7 +210,7 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         let (arena, len) = (step.detached(), cache.len);
         let key = ops::slice_init(arena, &cache.keys, 2, 0, len)?;
         let value = ops::slice_init(arena, &cache.values, 2, 0, len)?;
-        self.attend(step, &query, &key, &value)
+        self.attend(step, &query, &key, &value, AttentionMask::default())
     }
 
     /// The queries, keys and values of tokens whose first has the position `first`.
@@ -156,24 +221,65 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         x: &Array<'_, T, 3>,
         first: usize,
     ) -> dahl::Result<(Array<'s, T, 4>, Array<'s, T, 4>, Array<'s, T, 4>)> {
+        let [batch, tokens] = self.tokens(x)?;
+        let features = self.in_proj_bias.len();
+        let weight = self.in_proj_weight.value.reshaped([features, self.width])?;
+        let rows = x.reshaped([batch * tokens, self.width])?;
+        let product = ops::matmul_transposed_init(step, &*rows, &*weight, Transposed::RIGHT)?;
+        let projected = ops::bias_init(step, &product, &self.in_proj_bias.value, 1)?;
+        let projected = projected.reshape([batch, tokens, features])?;
+        let (query, key, value) = ops::split_heads_init(step, &projected, self.heads)?;
+        let (query, key) = self.turned(step, query, key, first)?;
+        Ok((query, key, value))
+    }
+
+    /// The first map for `count` heads, from the head `first` on, of those of queries, keys and values.
+    #[track_caller]
+    fn project_heads<'s>(
+        &self,
+        step: &'s Step<'_>,
+        x: &Array<'_, T, 3>,
+        first: usize,
+        count: usize,
+    ) -> dahl::Result<Array<'s, T, 4>> {
+        let [batch, tokens] = self.tokens(x)?;
+        let (all, head) = (self.in_proj_bias.len(), self.head_width());
+        let weight = self.in_proj_weight.value.reshaped([all, self.width])?;
+        let weight = ops::slice_init(step, &*weight, 0, first * head, count * head)?;
+        let bias = ops::slice_init(step, &self.in_proj_bias.value, 0, first * head, count * head)?;
+        let rows = x.reshaped([batch * tokens, self.width])?;
+        let product = ops::matmul_transposed_init(step, &*rows, &weight, Transposed::RIGHT)?;
+        let projected = ops::bias_init(step, &product, &bias, 1)?.reshape([batch, tokens, count, head])?;
+        ops::permute_init(step, &projected, [0, 2, 1, 3])
+    }
+
+    /// `[batch, tokens]`.
+    ///
+    /// # Errors
+    /// If a setting is invalid, or the tokens have another width.
+    #[track_caller]
+    fn tokens(&self, x: &Array<'_, T, 3>) -> dahl::Result<[usize; 2]> {
         self.settings.check()?;
         let [batch, tokens, width] = x.shape();
         if width != self.width {
             let fact = format!("tokens have {width} features, but the layer is for {}", self.width);
             return Err(dahl::Error::invalid_shape("MultiHeadAttention", fact));
         }
-        let features = self.in_proj_bias.len();
-        let weight = self.in_proj_weight.value.reshaped([features, width])?;
-        let rows = x.reshaped([batch * tokens, width])?;
-        let product = ops::matmul_transposed_init(step, &*rows, &*weight, Transposed::RIGHT)?;
-        let projected = ops::bias_init(step, &product, &self.in_proj_bias.value, 1)?;
-        let projected = projected.reshape([batch, tokens, features])?;
-        let (query, key, value) = ops::split_heads_init(step, &projected, self.heads)?;
-        let Some(base) = self.rotary else { return Ok((query, key, value)) };
+        Ok([batch, tokens])
+    }
+
+    /// Queries and keys with their positions, from `first` on.
+    #[track_caller]
+    fn turned<'s>(
+        &self,
+        step: &'s Step<'_>,
+        query: Array<'s, T, 4>,
+        key: Array<'s, T, 4>,
+        first: usize,
+    ) -> dahl::Result<(Array<'s, T, 4>, Array<'s, T, 4>)> {
+        let Some(base) = self.rotary else { return Ok((query, key)) };
         let positions = RotaryPositions::default().base(base).offset(first);
-        let query = ops::rotary_init(step, &query, positions)?;
-        let key = ops::rotary_init(step, &key, positions)?;
-        Ok((query, key, value))
+        Ok((ops::rotary_init(step, &query, positions)?, ops::rotary_init(step, &key, positions)?))
     }
 
     #[track_caller]
@@ -183,74 +289,25 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         query: &Array<'_, T, 4>,
         key: &Array<'_, T, 4>,
         value: &Array<'_, T, 4>,
+        mask: AttentionMask<'_>,
     ) -> dahl::Result<Array<'s, T, 3>> {
-        let geometry = AttentionGeometry::new(1.0 / (query.shape()[3] as f64).sqrt());
-        let geometry = if self.causal { geometry.causal() } else { geometry };
-        let (out, _) = ops::attention_init(step, query, key, value, geometry)?;
-        self.out_proj.forward(step, &ops::merge_heads_init(step, &out)?)
-    }
-}
-
-/// The keys and values of the tokens so far, for text that is written token by token.
-#[derive(Debug)]
-pub struct KeyValueCache<T: Real> {
-    /// `[batch, key heads, capacity, width]`.
-    keys: Array<'static, T, 4>,
-    values: Array<'static, T, 4>,
-    len: usize,
-}
-
-impl<T: Real> KeyValueCache<T> {
-    /// An empty cache for `capacity` tokens of each of `batch` sequences, for one layer.
-    ///
-    /// # Errors
-    /// If memory cannot be allocated.
-    #[track_caller]
-    pub fn new(
-        rt: &Runtime,
-        layer: &MultiHeadAttention<'_, T>,
-        batch: usize,
-        capacity: usize,
-    ) -> dahl::Result<Self> {
-        let shape = [batch, layer.heads.keys, capacity, layer.width / layer.heads.queries];
-        Ok(Self { keys: rt.zeros(shape)?, values: rt.zeros(shape)?, len: 0 })
-    }
-
-    /// The tokens of each sequence in it.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether it has no tokens.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The most tokens of a sequence.
-    pub fn capacity(&self) -> usize {
-        self.keys.shape()[2]
-    }
-
-    /// Forgets the tokens from number `len` on.
-    pub fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
-    #[track_caller]
-    fn push(&mut self, key: &Array<'_, T, 4>, value: &Array<'_, T, 4>) -> dahl::Result<()> {
-        let (tokens, capacity) = (key.shape()[2], self.capacity());
-        if tokens > capacity - self.len {
-            let fact = format!("{tokens} more tokens after {} are more than its {capacity}", self.len);
-            return Err(dahl::Error::invalid_shape("KeyValueCache", fact));
-        }
-        let lengths = [self.len, tokens, capacity - self.len - tokens];
-        for (array, new) in [(&mut self.keys, key), (&mut self.values, value)] {
-            let mut parts = array.partition_mut_by(Axis(2), &lengths)?;
-            if let Some(part) = parts.get_mut(1) {
-                ops::copy(new, part)?;
+        let geometry = AttentionGeometry::new(1.0 / (self.head_width() as f64).sqrt());
+        let geometry = if self.causal || mask.is_causal() { geometry.causal() } else { geometry };
+        let made;
+        let visible = match mask.pairs() {
+            (pairs, None) => pairs,
+            (pairs, Some(keys)) => {
+                made = mask::combined(step, pairs, keys, query.shape()[2])?;
+                Some(&made)
             }
-        }
-        self.len += tokens;
-        Ok(())
+        };
+        let out = match (&self.dropout, visible) {
+            (Some(dropout), visible) if step.is_training() => {
+                dropped::attention(step, [query, key, value], visible, geometry, dropout)?
+            }
+            (_, Some(visible)) => ops::attention_masked_init(step, query, key, value, visible, geometry)?.0,
+            (_, None) => ops::attention_init(step, query, key, value, geometry)?.0,
+        };
+        self.out_proj.forward(step, &ops::merge_heads_init(step, &out)?)
     }
 }

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Makes `layers.safetensors` beside it: outputs and gradients of PyTorch's layers, for each element type.
+
+    pip install torch numpy safetensors
+    python3 dahl-nn/tests/reference/make_layers.py
+
+A tensor is named `{case}/{element type}/{role}`. The roles are `value/{name}`, a parameter or the input `x` (and `memory`, the source
+of a decoder), `output`, `by_output`, the gradient that the reverse pass starts with, and `by/{name}`, the gradients.
+
+Values are drawn in f64 from a seed that is made of the case's name, and rounded: the types have the same cases. Results are what
+PyTorch gives for the rounded values in f64, rounded. Half-precision layers of several operations round between these, and so no
+implementation meets `torch.testing.assert_close` where elements cancel. If PyTorch's own results in the type do not, `own` has
+their largest difference, as a share of the largest element of the result. That of convolutions is the one of PyTorch's convolution
+and its addition of the bias, one after the other, where PyTorch rounds once in bf16 alone.
+"""
+
+import pathlib
+import zlib
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch import nn
+
+HERE = pathlib.Path(__file__).parent
+TOLERANCES = {"f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5), "f32": (1.3e-6, 1e-5), "f64": (1e-7, 1e-7)}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+
+torch.set_num_threads(1)
+torch.set_default_dtype(torch.float64)
+
+
+class Draw:
+    def __init__(self, name):
+        self.random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+
+    def normal(self, *shape):
+        return torch.randn(shape, generator=self.random)
+
+    def parameter(self, name, shape):
+        """Of the size that layers start with; norms have weights around 1."""
+        drawn = self.normal(*shape)
+        if len(shape) > 1:
+            return drawn / (drawn[0].numel() ** 0.5)
+        return 1.0 + 0.2 * drawn if "weight" in name else 0.2 * drawn
+
+
+class Case:
+    """A module, the shapes of its inputs, how it is called, and how in the types with fewer digits, if not so."""
+
+    def __init__(self, module, shape, call=None, memory=None, own=None):
+        self.module, self.shape, self.memory = module, shape, memory
+        self.call = call or (lambda module, x: module(x))
+        self.own = Case(module, shape, own) if own else self
+
+    def draw(self, name):
+        draw = Draw(name)
+        values = {"x": draw.normal(*self.shape)}
+        if self.memory:
+            values["memory"] = draw.normal(*self.memory)
+        for key, parameter in self.module.named_parameters():
+            values[key] = draw.parameter(key, parameter.shape)
+        values["by_output"] = draw.normal(*self.results(values).shape)
+        return values
+
+    def results(self, values):
+        """The output; `values` that need gradients get them."""
+        inputs = tuple(values[key] for key in ("x", "memory") if key in values)
+        state = {key: values[key] for key, _ in self.module.named_parameters()}
+        return torch.func.functional_call(Called(self), {f"module.{key}": value for key, value in state.items()}, inputs)
+
+
+class Called(nn.Module):
+    def __init__(self, case):
+        super().__init__()
+        self.module, self.call = case.module, case.call
+
+    def forward(self, *inputs):
+        return self.call(self.module, *inputs)
+
+
+def hidden(seen):
+    """PyTorch's mask of what is not seen."""
+    return torch.tensor(seen) == 0
+
+
+# Which keys are seen, as in the tests: of each query, and of each sample.
+PAIRS = hidden([[1, 0, 1, 1, 1], [1, 1, 0, 0, 1], [0, 1, 1, 1, 0], [1, 0, 0, 1, 1], [1, 1, 1, 0, 1]])
+KEYS = hidden([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+MEMORY_KEYS = hidden([[1, 1, 0, 0], [1, 1, 1, 1]])
+
+
+def causal(tokens):
+    return torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
+
+
+def attention(**masks):
+    return lambda module, x: module(x, x, x, need_weights=False, **masks)[0]
+
+
+def cross(module, x, memory):
+    return module(x, memory, memory, need_weights=False, key_padding_mask=MEMORY_KEYS)[0]
+
+
+OPTIONS = {"dim_feedforward": 12, "dropout": 0.0, "batch_first": True}
+
+
+def encoder_layer(**options):
+    return nn.TransformerEncoderLayer(8, 2, **OPTIONS, **options)
+
+
+def decoder_layer(**options):
+    return nn.TransformerDecoderLayer(8, 2, **OPTIONS, **options)
+
+
+def decoded(module, x, memory):
+    return module(x, memory, tgt_mask=causal(5), tgt_is_causal=True, memory_key_padding_mask=MEMORY_KEYS)
+
+
+class Embedded(nn.Module):
+    """Token vectors times the input, so that both have gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(5, 4)
+
+    def forward(self, x):
+        return x * self.embedding(torch.tensor([[1, 0, 2], [4, 2, 0]]))
+
+
+def first(module, x):
+    return module(x)[0]
+
+
+def bias_after(module, x):
+    """A convolution that is rounded before its bias is added."""
+    axes = x.dim() - 2
+    settings = [module.stride, module.padding]
+    if module.transposed:
+        run, settings = getattr(F, f"conv_transpose{axes}d"), [*settings, module.output_padding, module.groups, module.dilation]
+    else:
+        run, settings = getattr(F, f"conv{axes}d"), [*settings, module.dilation, module.groups]
+    return run(x, module.weight, None, *settings) + module.bias.reshape(-1, *[1] * axes)
+
+
+def convolution(module, shape):
+    return Case(module, shape, own=bias_after)
+
+
+IMAGES = (2, 4, 6, 5)
+
+CASES = {
+    "linear": Case(nn.Linear(5, 3), (2, 4, 5)),
+    "linear_without_bias": Case(nn.Linear(5, 3, bias=False), (4, 5)),
+    "embedding": Case(Embedded(), (2, 3, 4)),
+    "conv1d": convolution(nn.Conv1d(4, 6, 3, stride=2, padding=2, dilation=2, groups=2), (2, 4, 9)),
+    "conv2d": convolution(nn.Conv2d(4, 3, (3, 2), stride=(1, 2), padding=(1, 0)), IMAGES),
+    "conv2d_without_bias": Case(nn.Conv2d(4, 3, 3, bias=False), IMAGES),
+    "conv3d": convolution(nn.Conv3d(2, 3, 2), (2, 2, 3, 4, 3)),
+    "conv3d_without_bias": Case(nn.Conv3d(2, 2, 2, bias=False), (2, 2, 3, 4, 3)),
+    "conv_transpose1d": convolution(nn.ConvTranspose1d(4, 6, 3, stride=3, dilation=2, groups=2), (2, 4, 5)),
+    "conv_transpose2d": convolution(nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1), IMAGES),
+    "conv_transpose2d_without_bias": Case(nn.ConvTranspose2d(4, 3, 2, stride=2, bias=False), IMAGES),
+    "max_pool2d": Case(nn.MaxPool2d(2), IMAGES),
+    "max_pool2d_overlapping": Case(nn.MaxPool2d(3, stride=2, padding=1), IMAGES),
+    "avg_pool2d": Case(nn.AvgPool2d(2), IMAGES),
+    "avg_pool2d_overlapping": Case(nn.AvgPool2d(3, stride=(2, 1), padding=1), IMAGES),
+    "max_pool1d_dilated": Case(nn.MaxPool1d(3, stride=2, padding=1, dilation=2, ceil_mode=True), (2, 3, 10)),
+    "max_pool2d_ceil": Case(nn.MaxPool2d((2, 3), stride=(3, 2), padding=(1, 1), dilation=(2, 1), ceil_mode=True), IMAGES),
+    "max_pool3d": Case(nn.MaxPool3d(2, stride=1), (2, 2, 3, 4, 3)),
+    "avg_pool1d": Case(nn.AvgPool1d(3, stride=2, padding=1, ceil_mode=True), (2, 3, 10)),
+    "avg_pool2d_without_padding": Case(
+        nn.AvgPool2d(3, stride=2, padding=1, ceil_mode=True, count_include_pad=False), IMAGES
+    ),
+    "avg_pool3d": Case(nn.AvgPool3d(2, stride=1, padding=1), (2, 2, 3, 4, 3)),
+    "adaptive_max_pool": Case(nn.AdaptiveMaxPool2d((4, 2)), IMAGES),
+    "adaptive_avg_pool": Case(nn.AdaptiveAvgPool2d((4, 2)), IMAGES),
+    "constant_pad": Case(nn.ConstantPad2d((1, 2, 0, 3), 0.5), IMAGES),
+    "reflection_pad": Case(nn.ReflectionPad2d((1, 2, 0, 3)), IMAGES),
+    "replication_pad": Case(nn.ReplicationPad2d((1, 2, 0, 3)), IMAGES),
+    "circular_pad": Case(nn.CircularPad2d((1, 2, 0, 3)), IMAGES),
+    "upsample_nearest": Case(nn.Upsample(scale_factor=(2, 3)), IMAGES),
+    "upsample_nearest_to": Case(nn.Upsample(size=(4, 7)), IMAGES),
+    "upsample_linear": Case(nn.Upsample(scale_factor=2, mode="linear"), (2, 3, 5)),
+    "upsample_bilinear": Case(nn.Upsample(size=(4, 8), mode="bilinear"), IMAGES),
+    "upsample_bilinear_aligned": Case(nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), IMAGES),
+    "pixel_shuffle": Case(nn.PixelShuffle(2), (2, 8, 3, 2)),
+    "pixel_unshuffle": Case(nn.PixelUnshuffle(2), (2, 2, 6, 4)),
+    "flatten": Case(nn.Flatten(), IMAGES),
+    "reshape": Case(nn.Identity(), (6, 8), lambda module, x: x.reshape(3, -1, 4)),
+    "batch_norm": Case(nn.BatchNorm1d(3), (4, 3, 5)),
+    "layer_norm": Case(nn.LayerNorm(5), (2, 3, 5)),
+    "rms_norm": Case(nn.RMSNorm(5, eps=1e-5), (2, 3, 5)),
+    "group_norm": Case(nn.GroupNorm(2, 6), (2, 6, 3, 2)),
+    "instance_norm": Case(nn.InstanceNorm1d(3), (2, 3, 7)),
+    "rnn": Case(nn.RNN(3, 4, 2, batch_first=True), (2, 5, 3), first),
+    "lstm": Case(nn.LSTM(3, 4, 2, batch_first=True), (2, 5, 3), first),
+    "gru": Case(nn.GRU(3, 4, 2, batch_first=True), (2, 5, 3), first),
+    "relu": Case(nn.ReLU(), (5, 7)),
+    "leaky_relu": Case(nn.LeakyReLU(), (5, 7)),
+    "elu": Case(nn.ELU(), (5, 7)),
+    "selu": Case(nn.SELU(), (5, 7)),
+    "sigmoid": Case(nn.Sigmoid(), (5, 7)),
+    "log_sigmoid": Case(nn.LogSigmoid(), (5, 7)),
+    "softplus": Case(nn.Softplus(), (5, 7)),
+    "silu": Case(nn.SiLU(), (5, 7)),
+    "gelu": Case(nn.GELU(), (5, 7)),
+    "gelu_tanh": Case(nn.GELU(approximate="tanh"), (5, 7)),
+    "tanh": Case(nn.Tanh(), (5, 7)),
+    "hard_sigmoid": Case(nn.Hardsigmoid(), (5, 7)),
+    "hard_swish": Case(nn.Hardswish(), (5, 7)),
+    "hard_tanh": Case(nn.Hardtanh(), (5, 7)),
+    "multi_head_attention": Case(nn.MultiheadAttention(8, 2, batch_first=True), (2, 5, 8), attention()),
+    "multi_head_attention_masked": Case(
+        nn.MultiheadAttention(8, 2, batch_first=True),
+        (2, 5, 8),
+        attention(attn_mask=PAIRS, key_padding_mask=KEYS),
+    ),
+    "multi_head_attention_cross": Case(
+        nn.MultiheadAttention(8, 2, batch_first=True), (2, 5, 8), cross, memory=(2, 4, 8)
+    ),
+    "transformer_encoder_layer": Case(
+        encoder_layer(), (2, 5, 8), lambda module, x: module(x, src_mask=PAIRS, src_key_padding_mask=KEYS)
+    ),
+    "transformer_encoder_layer_norm_first": Case(
+        encoder_layer(norm_first=True, activation="gelu", layer_norm_eps=1e-3), (2, 5, 8)
+    ),
+    "transformer_decoder_layer": Case(decoder_layer(), (2, 5, 8), decoded, memory=(2, 4, 8)),
+    "transformer_decoder_layer_norm_first": Case(
+        decoder_layer(norm_first=True, activation="gelu"), (2, 5, 8), decoded, memory=(2, 4, 8)
+    ),
+    "transformer": Case(
+        nn.Transformer(8, 2, 2, 2, **OPTIONS),
+        (2, 4, 8),
+        lambda module, x, memory: module(
+            memory,
+            x,
+            src_key_padding_mask=KEYS,
+            memory_key_padding_mask=KEYS,
+            tgt_mask=causal(4),
+            tgt_is_causal=True,
+        ),
+        memory=(2, 5, 8),
+    ),
+}
+
+
+def computed(case, values, dtype):
+    """The output and the gradients, computed in a type."""
+    case.module.to(dtype)
+    values = {key: value.detach().to(dtype) for key, value in values.items()}
+    by_output = values.pop("by_output")
+    for value in values.values():
+        value.requires_grad_()
+    output = case.results(values)
+    output.backward(by_output)
+    made = {f"by/{key}": value.grad for key, value in values.items()}
+    return {key: value.detach().double() for key, value in {"output": output, **made}.items()}
+
+
+def own_difference(own, exact, type_name):
+    """The largest difference of PyTorch's results in a type, as a share of each result's largest element, if it is more than is
+    allowed."""
+    relative, absolute = TOLERANCES[type_name]
+    differences = {role: (own[role] - value).abs() for role, value in exact.items()}
+    if all((differences[role] <= absolute + relative * value.abs()).all() for role, value in exact.items()):
+        return None
+    return max(differences[role].max() / value.abs().max() for role, value in exact.items())
+
+
+def main():
+    tensors = {}
+    for name, case in CASES.items():
+        case.module.train()
+        drawn = case.draw(name)
+        for type_name, dtype in TYPES.items():
+            values = {key: value.detach().to(dtype) for key, value in drawn.items()}
+            exact = computed(case, values, torch.float64)
+            try:
+                own = computed(case.own, values, dtype)
+            except NotImplementedError:  # it has no kernel for the type
+                own = exact
+            start = f"{name}/{type_name}"
+            for key, value in values.items():
+                tensors[f"{start}/{key if key == 'by_output' else f'value/{key}'}"] = value
+            for role, value in exact.items():
+                tensors[f"{start}/{role}"] = value.to(dtype)
+            difference = own_difference(own, exact, type_name)
+            if difference is not None:
+                tensors[f"{start}/own"] = difference
+    tensors = {key: value.contiguous().clone() for key, value in tensors.items()}
+    save_file(tensors, HERE / "layers.safetensors", {"torch": torch.__version__.split("+")[0]})
+    print(len(CASES), "cases,", len(tensors), "tensors; PyTorch's own differences:")
+    for key, value in tensors.items():
+        if key.endswith("/own"):
+            print(key, value.item())
+
+
+if __name__ == "__main__":
+    main()
