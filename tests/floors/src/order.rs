@@ -4,11 +4,11 @@
 pub const CRATES: &[&[(&str, &str)]] = &[
     &[
         ("dahl-element", "dahl-element"),
+        ("dahl-energy", "dahl-energy"),
         ("dahl-expression", "dahl-expression"),
         ("dahl-files", "dahl-files"),
-        ("dahl-trace", "dahl-trace"),
     ],
-    &[("dahl-cuda", "dahl-cuda")],
+    &[("dahl-cuda", "dahl-cuda"), ("dahl-trace", "dahl-trace")],
     &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
     &[("dahl-testing", "dahl-testing")],
