@@ -13,6 +13,7 @@ const INSEPARABLE: f64 = 1e-9;
 /// least squares that are not negative (Lawson and Hanson, *Solving Least Squares Problems*, chapter 23). Windows that two
 /// runs have seen can be [merged](Self::merge).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Windows {
     count: u64,
     /// The kinds of tasks. The column of the time precedes them.

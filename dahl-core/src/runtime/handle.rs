@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::energy::traced;
 use super::seeds::Seeds;
 use crate::arena::Arena;
 use crate::array::{Array, block_for, require_len};
@@ -21,7 +22,7 @@ use crate::graph::Engine;
 use crate::machine::TransferTotal;
 use crate::machine::WorkerInfo;
 use crate::memory::{Block, Holder, MemoryUse};
-use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::perf::{EnergyEstimate, History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
@@ -93,6 +94,7 @@ impl Runtime {
         let threads =
             if executor.is_simulated() { Ok(Threads::none()) } else { Threads::start(executor.shared()) };
         let threads = threads.map_err(no_thread)?;
+        executor.shared().start_metering().map_err(|error| no_thread(error.to_string()))?;
         Ok(Self { executor, threads, output, seeds })
     }
 
@@ -260,6 +262,12 @@ impl Runtime {
         }
     }
 
+    /// The energy of each codelet's tasks on each kind of worker, and the power while no task runs, by regression over windows
+    /// of time (`docs/energy.md`); empty without meters.
+    pub fn energy_estimates(&self) -> Vec<EnergyEstimate> {
+        self.executor.models().energies().estimates()
+    }
+
     /// Adds the durations so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
     /// the runtime does so too.
     ///
@@ -340,8 +348,14 @@ impl Drop for Runtime {
         if !on_worker {
             self.executor.drain();
         }
-        // Before the workers stop: they may continue to wait, which counts until now.
+        // Before the workers stop: they may continue to wait, which counts until now, and the last one ends the trace.
+        self.executor.metering().finish();
         let statistics = self.output.as_ref().map(|output| (output, self.statistics()));
+        if let Some(recorder) = self.executor.recorder() {
+            let energy = statistics.as_ref().map(|(_, statistics)| &statistics.energy);
+            let energy = energy.cloned().unwrap_or_else(|| self.statistics().energy);
+            recorder.energy(traced(&energy));
+        }
         self.executor.write_plan();
         self.executor.stop();
         self.threads.let_go();

@@ -20,7 +20,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 /// The top-level modules of `dahl-core` on each floor. A module uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
-    &["sleep", "footprint", "float_control", "fork"],
+    &["sleep", "footprint", "float_control", "fork", "metering"],
     &["memory"],
     &["codelet", "error"],
     &["topology", "check", "expression"],

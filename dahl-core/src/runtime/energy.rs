@@ -1,0 +1,63 @@
+//! Computes [`EnergyStatistics`] from what meters have counted, or from what a simulation says.
+
+use dahl_energy::{Absence, Joules};
+
+use dahl_trace::format::{NodeEnergy as TracedNode, RunEnergy};
+
+use crate::executor::Executor;
+use crate::memory::MemoryUse;
+use crate::statistics::{EnergyStatistics, NodeEnergy, WorkerStatistics};
+
+impl EnergyStatistics {
+    /// The energy until now.
+    pub(super) fn of(executor: &Executor, workers: &[WorkerStatistics], memory: &[MemoryUse]) -> Self {
+        let (energies, domains) = if executor.is_simulated() {
+            let of_node = |node| simulated(workers.iter().filter(move |worker| worker.node == node));
+            ((0..memory.len()).map(of_node).collect(), Vec::new())
+        } else {
+            executor.shared().read_meters();
+            let measured = executor.metering().measured();
+            (measured.nodes, measured.domains)
+        };
+        let named = memory.iter().zip(energies).enumerate();
+        let nodes: Vec<_> = named
+            .map(|(node, (memory, energy))| NodeEnergy { node, name: memory.name.clone(), energy })
+            .collect();
+        let energies = nodes.iter().map(|node| &node.energy);
+        Self {
+            run: Joules::sum(energies, || Absence::new("there is no memory node", "report this")),
+            nodes,
+            domains,
+            estimates: executor.models().energies().estimates(),
+        }
+    }
+}
+
+/// The energy of a run, as its trace has it.
+pub(super) fn traced(energy: &EnergyStatistics) -> RunEnergy {
+    let node = |node: &NodeEnergy| TracedNode { node: node.node as u32, energy: node.energy.clone() };
+    RunEnergy {
+        run: energy.run.clone(),
+        nodes: energy.nodes.iter().map(node).collect(),
+        domains: energy.domains.clone(),
+    }
+}
+
+/// The energy of simulated workers.
+fn simulated<'w>(mut workers: impl Iterator<Item = &'w WorkerStatistics>) -> Joules {
+    let mut joules = 0.0;
+    let lacks = workers.find_map(|worker| match worker.energy_joules {
+        Some(energy) => {
+            joules += energy;
+            None
+        }
+        None => Some(&worker.kind),
+    });
+    match lacks {
+        None => Joules::simulated(joules),
+        Some(kind) => {
+            let reason = format!("the machine's model has no power of `{kind}`");
+            Joules::unavailable(Absence::new(reason, "give it `watts` and `idle_watts` (docs/devices.md)"))
+        }
+    }
+}
