@@ -51,3 +51,8 @@ struct Gradients;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/schedulers.md")]
 struct Schedulers;
+
+/// The meter in the page on energy, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/energy.md")]
+struct Energy;

@@ -101,8 +101,9 @@ pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
 pub use statistics::{
-    ArenaStatistics, CodeletStatistics, EnergyStatistics, GraphStatistics, HostStatistics, KernelStatistics,
-    MemoryStatistics, NodeEnergy, Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, EnergyMark, EnergyStatistics, GraphStatistics, HostStatistics,
+    KernelStatistics, MemoryStatistics, NodeEnergy, Statistics, TaskCounts, TransferStatistics,
+    WorkerStatistics,
 };
 pub use submission::{Tag, Task};
 pub use tape::{Accumulated, Differentiable, RuleScope, Scope, Tape, Wanted};

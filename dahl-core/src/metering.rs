@@ -1,15 +1,15 @@
 //! [`Metering`]: reads the meters of a machine while a runtime is there.
 //!
-//! Meters are read when the runtime is built, when somebody asks for the energy, and by a thread of its own: at an interval
-//! if the run is traced or its energy is to be divided among codelets, otherwise only as often as a counter needs that wraps. Without a
-//! meter there is no such thread, and no task does anything for it in either case.
+//! Meters are read when the runtime is built, when somebody asks for the energy, and by a thread of its own: at an
+//! interval if the run is traced or its energy is to be divided among codelets, otherwise only as often as a counter
+//! needs that wraps. Without a meter there is no such thread, and no task does anything for it in either case.
 //!
 //! Not here: the meters (`dahl-energy`), and what is made of readings (`engine::energy`).
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use dahl_energy::{Absence, DomainEnergy, Joules, Meters, Part, Places, Sample, Tally};
+use dahl_energy::{Absence, DomainEnergy, Joules, Mark, Meters, Part, Places, Sample, Tally};
 
 use crate::clock::Clock;
 use crate::sync::thread::{Builder, JoinHandle};
@@ -189,6 +189,31 @@ impl Metering {
             }
         }
         take(&samples, &windows);
+    }
+
+    /// Reads the meters, for [`since`](Self::since).
+    pub(crate) fn mark(&self, clock: &Clock) -> Option<Mark> {
+        let mut state = lock(self.state.as_ref().ok()?);
+        state.tally.read(now(clock));
+        Some(state.tally.mark())
+    }
+
+    /// Reads the meters: the energy of all memory nodes since a mark, which is none if nothing is measured.
+    pub(crate) fn since(&self, mark: Option<&Mark>, clock: &Clock) -> Joules {
+        let of_all = |energies: &[Joules]| Joules::sum(energies, || unreachable!("there is a main memory"));
+        match (&self.state, mark) {
+            (Ok(state), Some(mark)) => {
+                let mut state = lock(state);
+                state.tally.read(now(clock));
+                let of_part = |part: &Part| state.tally.of_part_since(part, mark);
+                of_all(&self.parts.iter().map(of_part).collect::<Vec<_>>())
+            }
+            (Err(absence), _) => Joules::unavailable(absence.clone()),
+            (Ok(_), None) => {
+                let remedy = "give it a mark of its own";
+                Joules::unavailable(Absence::new("the mark is of another runtime", remedy))
+            }
+        }
     }
 
     /// The energy from the start to the last reading.

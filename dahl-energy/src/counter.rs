@@ -28,7 +28,7 @@ impl Counter {
         Self { name: name.into(), joules_per_unit, range, last: None, units: 0 }
     }
 
-    /// How long readings may be apart at most: a second later the counter could have wrapped and gone on to half of its range.
+    /// How long readings may be apart at most: the time in which the most power fills half of the range, less a second.
     pub(crate) fn period(&self) -> Option<Duration> {
         let seconds = self.range? as f64 * self.joules_per_unit / MOST_WATTS / 2.0;
         Some(Duration::from_secs_f64((seconds - LATE.as_secs_f64()).max(0.1)))

@@ -29,4 +29,4 @@ pub use nvml::Nvml;
 pub use power_pmu::{PowerEvent, PowerPmu};
 pub use powercap::Powercap;
 pub use regression::{Estimate, Windows};
-pub use tally::{DomainEnergy, Sample, Tally};
+pub use tally::{DomainEnergy, Mark, Sample, Tally};

@@ -226,6 +226,7 @@ mod tests {
         assert_eq!(config_of("umask=1"), None);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn the_system_call_opens_an_event_or_says_why_not() {
         // The clock of the processor 0, which counts wherever perf is there.

@@ -379,6 +379,41 @@ mod tests {
         assert!(hits[1] < RUNS, "intervals that never fail are too wide");
     }
 
+    /// Against all sets of coefficients that may be positive.
+    #[test]
+    fn no_other_coefficients_fit_better() {
+        for seed in 0..300 {
+            let mut rng = Rng::with_seed(seed);
+            let mut windows = Windows::default();
+            for _ in 0..rng.usize(1..12) {
+                let tasks = ["a", "b", "c"].map(|kind| (kind, f64::from(rng.u32(0..6))));
+                // Energies that no such machine has, so that coefficients reach their bounds.
+                windows.add(rng.f64(), 10.0 * rng.f64() * rng.f64(), tasks);
+            }
+            let system = System::of(&windows);
+            let residual = |values: &[f64]| system.residual(values);
+            let mut least = windows.squares;
+            for set in 1_u32..1 << windows.columns() {
+                let columns: Vec<_> =
+                    (0..windows.columns()).filter(|column| set >> column & 1 == 1).collect();
+                let Some(solution) = system.unbounded(&columns) else { continue };
+                if solution.iter().all(|&value| value >= 0.0) {
+                    let mut values = vec![0.0; windows.columns()];
+                    columns.iter().zip(&solution).for_each(|(&column, &value)| values[column] = value);
+                    least = least.min(residual(&values));
+                }
+            }
+            let (values, positive) = system.least_squares();
+            assert!(values.iter().all(|&value| value >= 0.0), "{seed}: {values:?}");
+            assert!(
+                positive.iter().all(|&column| values[column] > 0.0),
+                "{seed}: {values:?} at {positive:?}"
+            );
+            let found = residual(&values);
+            assert!(found <= least + 1e-9 * windows.squares, "{seed}: {found} instead of {least}");
+        }
+    }
+
     #[test]
     fn more_windows_give_narrower_intervals() {
         let width = |count| {

@@ -1,6 +1,8 @@
 //! [`Tally`]: the energy of each domain since a start.
 
 use std::fmt;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,8 +15,26 @@ use crate::meters::Meters;
 /// The energy that meters have counted since a start.
 pub struct Tally {
     meters: Meters,
+    /// The places of each meter's domains in `counts`.
+    domains: Vec<Range<usize>>,
     counts: Vec<Count>,
-    started: Duration,
+    /// The time of the last reading.
+    at: Duration,
+    started: Mark,
+}
+
+/// A moment of a tally, from which energy is counted.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    at: Duration,
+    domains: Vec<MarkOfDomain>,
+}
+
+#[derive(Clone, Debug)]
+struct MarkOfDomain {
+    reading: Result<f64, Absence>,
+    /// How often energy had been lost.
+    losses: u64,
 }
 
 /// The energy of a domain.
@@ -51,12 +71,12 @@ struct Count {
     by: String,
     /// The place of the domain that contains it.
     within: Option<usize>,
-    /// Its reading at the start.
-    start: Option<f64>,
     last: Result<Reading, Absence>,
     last_at: Duration,
-    /// Why energy since the start is missing.
-    lost: Option<Absence>,
+    /// How often energy was lost, and why: for the first and the last time.
+    losses: u64,
+    lost: Option<(Absence, Absence)>,
+    has_panicked: bool,
     /// The last reading that is in a sample.
     sampled: Option<(Duration, f64)>,
 }
@@ -76,42 +96,53 @@ impl Sample {
 
 impl Tally {
     pub(crate) fn start(meters: Meters, at: Duration) -> Self {
-        let mut counts: Vec<Count> = Vec::new();
+        let (mut counts, mut domains): (Vec<Count>, _) = (Vec::new(), Vec::new());
         for meter in &meters.meters {
             let first = counts.len();
             counts.extend(meter.domains().into_iter().map(|domain| Count {
                 by: meter.name().to_owned(),
                 within: domain.within.map(|place| first + place),
                 domain,
-                start: None,
                 last: Err(Absence::new("it was not read", "read it")),
                 last_at: at,
+                losses: 0,
                 lost: None,
+                has_panicked: false,
                 sampled: None,
             }));
+            domains.push(first..counts.len());
         }
-        let mut tally = Self { meters, counts, started: at };
+        let started = Mark { at, domains: Vec::new() };
+        let mut tally = Self { meters, domains, counts, at, started };
         tally.read(at);
-        for count in &mut tally.counts {
-            match &count.last {
-                Ok(reading) => {
-                    count.start = Some(reading.joules);
-                    count.sampled = Some((at, reading.joules));
-                }
-                Err(absence) => count.lost = Some(absence.clone()),
-            }
-        }
+        tally.started = tally.mark();
+        tally.samples(); // the first ones begin here
         tally
     }
 
-    /// Reads all meters at a time.
+    /// The moment of the last reading.
+    pub fn mark(&self) -> Mark {
+        let domain = |count: &Count| MarkOfDomain {
+            reading: count.last.as_ref().map(|reading| reading.joules).map_err(Clone::clone),
+            losses: count.losses,
+        };
+        Mark { at: self.at, domains: self.counts.iter().map(domain).collect() }
+    }
+
+    /// Reads all meters at a time. One that panics has lost its energy, and is not read again.
     pub fn read(&mut self, at: Duration) {
-        let mut counts = self.counts.iter_mut();
-        for meter in &mut self.meters.meters {
-            let expected = meter.domains().len();
-            let mut readings = meter.read(at).into_iter();
-            for count in counts.by_ref().take(expected) {
-                count.take(at, readings.next());
+        self.at = at;
+        for (meter, domains) in self.meters.meters.iter_mut().zip(&mut self.domains) {
+            let counts = &mut self.counts[domains.clone()];
+            if counts.iter().any(|count| count.has_panicked) {
+                continue;
+            }
+            match catch_unwind(AssertUnwindSafe(|| meter.read(at))) {
+                Ok(readings) => {
+                    let mut readings = readings.into_iter();
+                    counts.iter_mut().for_each(|count| count.take(at, readings.next()));
+                }
+                Err(_) => counts.iter_mut().for_each(|count| count.panic(at)),
             }
         }
     }
@@ -128,21 +159,48 @@ impl Tally {
 
     /// The energy of each domain from the start to the last reading.
     pub fn energies(&self) -> Vec<DomainEnergy> {
-        let energy = |count: &Count| DomainEnergy {
+        let energy = |(place, count): (usize, &Count)| DomainEnergy {
             name: count.domain.name.clone(),
             part: count.domain.part.clone(),
             within: count.within.map(|place| self.counts[place].domain.name.clone()),
-            energy: count.energy(self.started),
+            energy: self.energy(place, &self.started),
         };
-        self.counts.iter().map(energy).collect()
+        self.counts.iter().enumerate().map(energy).collect()
     }
 
     /// The energy of a part from the start to the last reading: of all its domains that no other one contains.
     pub fn of_part(&self, part: &Part) -> Joules {
-        let outermost = |count: &&Count| count.domain.part == *part && count.within.is_none();
-        let energies: Vec<_> =
-            self.counts.iter().filter(outermost).map(|count| count.energy(self.started)).collect();
+        self.of_part_since(part, &self.started)
+    }
+
+    /// The energy of a part from a mark of this tally to the last reading.
+    pub fn of_part_since(&self, part: &Part, mark: &Mark) -> Joules {
+        let outermost = |(_, count): &(usize, &Count)| count.domain.part == *part && count.within.is_none();
+        let counts = self.counts.iter().enumerate().filter(outermost);
+        let energies: Vec<_> = counts.map(|(place, _)| self.energy(place, mark)).collect();
         Joules::sum(&energies, || self.absence(part))
+    }
+
+    /// The energy of a domain since a mark.
+    fn energy(&self, place: usize, mark: &Mark) -> Joules {
+        let count = &self.counts[place];
+        let Some(begin) = mark.domains.get(place) else {
+            let remedy = "give it a mark of its own";
+            return Joules::unavailable(Absence::new("the mark is of another tally", remedy));
+        };
+        if let Some((first, last)) = count.lost.as_ref().filter(|_| count.losses > begin.losses) {
+            return Joules::unavailable(if begin.losses == 0 { first } else { last }.clone());
+        }
+        let (start, last) = match (&begin.reading, &count.last) {
+            (Err(absence), _) | (_, Err(absence)) => return Joules::unavailable(absence.clone()),
+            (Ok(start), Ok(last)) => (start, last),
+        };
+        let joules = last.joules - start;
+        match last.longest_gap {
+            _ if joules <= 0.0 => Joules::unavailable(count.stands_still(mark.at)),
+            None => Joules::measured(joules, &count.by),
+            Some(gap) => Joules::integrated(joules, &count.by, gap.as_secs_f64()),
+        }
     }
 
     fn absence(&self, part: &Part) -> Absence {
@@ -157,8 +215,8 @@ impl Tally {
         self.meters.absence(part).cloned().unwrap_or_else(unmeasured)
     }
 
-    /// What each domain has counted since its last sample, if it has counted anything. A counter that is updated rarely has
-    /// fewer, longer samples.
+    /// What each domain has counted since its last sample, if it has counted anything. A counter that is updated
+    /// rarely has fewer, longer samples.
     pub fn samples(&mut self) -> Vec<Sample> {
         let counts = self.counts.iter_mut().enumerate();
         counts.filter_map(|(domain, count)| count.sample(domain)).collect()
@@ -166,6 +224,13 @@ impl Tally {
 }
 
 impl Count {
+    /// Its meter has panicked.
+    fn panic(&mut self, at: Duration) {
+        let absence = Absence::new(format!("the meter {} panicked", self.by), "see what it printed");
+        self.take(at, Some(Err(Fault::Lost(absence))));
+        self.has_panicked = true;
+    }
+
     fn take(&mut self, at: Duration, reading: Option<Result<Reading, Fault>>) {
         let missing = || {
             let reason = format!("{} has no reading of {}", self.by, self.domain.name);
@@ -179,36 +244,21 @@ impl Count {
             }
             Err(Fault::Silent(absence)) => Err(absence),
             Err(Fault::Lost(absence)) => {
-                // The first loss is the cause.
-                self.lost.get_or_insert_with(|| absence.clone());
+                let first = self.lost.take().map_or_else(|| absence.clone(), |(first, _)| first);
+                self.lost = Some((first, absence.clone()));
+                self.losses += 1;
                 self.sampled = None;
                 Err(absence)
             }
         };
     }
 
-    fn energy(&self, started: Duration) -> Joules {
-        let (start, last) = match (&self.lost, self.start, &self.last) {
-            (Some(absence), ..) | (None, _, Err(absence)) => return Joules::unavailable(absence.clone()),
-            (None, None, Ok(_)) => return Joules::unavailable(Absence::new("it was not read", "read it")),
-            (None, Some(start), Ok(last)) => (start, last),
-        };
-        let joules = last.joules - start;
-        if joules <= 0.0 {
-            return Joules::unavailable(self.stands_still(started));
-        }
-        match last.longest_gap {
-            None => Joules::measured(joules, &self.by),
-            Some(gap) => Joules::integrated(joules, &self.by, gap.as_secs_f64()),
-        }
-    }
-
     /// Why a difference of 0 is no energy.
     fn stands_still(&self, started: Duration) -> Absence {
         let seconds = (self.last_at.saturating_sub(started)).as_secs_f64();
         let reason = format!("{} has stood still for {seconds:.3} s ({})", self.domain.name, self.by);
-        let remedy = "measure a longer run: RAPL's counters move every millisecond, NVML's every 0.1 s; one that never moves is \
-                      not connected, as in some virtual machines";
+        let remedy = "measure a longer run: RAPL's counters move every millisecond, NVML's every 0.1 s; one that \
+                      never moves is not connected, as in some virtual machines";
         Absence::new(reason, remedy)
     }
 

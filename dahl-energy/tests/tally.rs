@@ -144,3 +144,46 @@ fn samples_end_when_the_counter_moves_and_leave_out_what_was_lost() {
     assert_eq!(samples, [sample(10.0, 11.0, 2.0), sample(11.0, 13.0, 1.0), sample(15.0, 16.0, 1.0)]);
     assert_eq!(samples[1].watts(), 0.5);
 }
+
+#[test]
+fn a_meter_that_panics_has_lost_its_energy_and_no_others() {
+    let domains = vec![Domain::new("wall", Part::Machine)];
+    let fragile = meter(domains, [vec![Ok(1.0)], vec![Ok(2.0)]]); // the third reading is not written down
+    let robust = meter(host(), [vec![Ok(1.0)], vec![Ok(2.0)], vec![Ok(4.0)], vec![Ok(8.0)]]);
+    let mut tally = started(vec![fragile, robust]);
+    for at in 11..14 {
+        tally.read(seconds(f64::from(at)));
+    }
+    assert_eq!(reason(&tally.of_part(&Part::Machine)), "the meter written panicked");
+    assert_eq!(tally.of_part(&Part::Host).value(), Some(7.0));
+}
+
+#[test]
+fn energy_is_counted_from_any_mark() {
+    let lost = |reason| vec![Err(Fault::Lost(because(reason)))];
+    let readings = [
+        vec![Ok(1.0)],
+        vec![Ok(3.0)],
+        vec![Ok(8.0)],
+        lost("first"),
+        vec![Ok(9.0)],
+        vec![Ok(9.5)],
+        lost("second"),
+    ];
+    let mut tally = started(vec![meter(host(), readings)]);
+    let since = |tally: &Tally, mark| tally.of_part_since(&Part::Host, mark);
+    tally.read(seconds(11.0));
+    let early = tally.mark();
+    assert!(reason(&since(&tally, &early)).contains("stood still for 0.000 s"));
+    tally.read(seconds(12.0));
+    assert_eq!((since(&tally, &early).value(), tally.of_part(&Part::Host).value()), (Some(5.0), Some(7.0)));
+    tally.read(seconds(13.0));
+    tally.read(seconds(14.0));
+    let late = tally.mark();
+    tally.read(seconds(15.0));
+    assert_eq!((reason(&since(&tally, &early)), since(&tally, &late).value()), ("first", Some(0.5)));
+    tally.read(seconds(16.0));
+    assert_eq!((reason(&since(&tally, &early)), reason(&since(&tally, &late))), ("first", "second"));
+    let other = started(vec![]).mark();
+    assert!(reason(&since(&tally, &other)).contains("another tally"));
+}

@@ -71,7 +71,8 @@ impl Energies {
         let before = own.ended.insert(node, ended.clone()).unwrap_or_default();
         let since =
             |(codelet, count): (&'_ String, &f64)| count - before.get(codelet).copied().unwrap_or(0.0);
-        let tasks: Vec<_> = ended.iter().map(|one| (one.0.as_str(), since(one))).collect();
+        let tasks = ended.iter().map(|one| (one.0.as_str(), since(one)));
+        let tasks: Vec<_> = tasks.filter(|(_, tasks)| *tasks > 0.0).collect();
         own.unsaved.entry(kind.to_owned()).or_default().add(seconds, joules, tasks);
     }
 

@@ -6,13 +6,14 @@ use dahl_trace::format::{NodeEnergy as TracedNode, RunEnergy};
 
 use crate::executor::Executor;
 use crate::memory::MemoryUse;
-use crate::statistics::{EnergyStatistics, NodeEnergy, WorkerStatistics};
+use crate::statistics::{EnergyMark, EnergyStatistics, NodeEnergy, WorkerStatistics};
 
 impl EnergyStatistics {
     /// The energy until now.
     pub(super) fn of(executor: &Executor, workers: &[WorkerStatistics], memory: &[MemoryUse]) -> Self {
         let (energies, domains) = if executor.is_simulated() {
-            let of_node = |node| simulated(workers.iter().filter(move |worker| worker.node == node));
+            let workers = |node| workers.iter().filter(move |worker| worker.node == node);
+            let of_node = |node| simulated(workers(node).map(|worker| (worker.energy_joules, &*worker.kind)));
             ((0..memory.len()).map(of_node).collect(), Vec::new())
         } else {
             executor.shared().read_meters();
@@ -33,6 +34,33 @@ impl EnergyStatistics {
     }
 }
 
+impl EnergyMark {
+    /// Now.
+    pub(super) fn of(executor: &Executor) -> Self {
+        let simulated = executor.is_simulated().then(|| of_simulation(executor));
+        let measured = if simulated.is_some() { None } else { executor.metering().mark(executor.clock()) };
+        Self { measured, simulated }
+    }
+
+    /// The energy of all memory nodes from then to now.
+    pub(super) fn energy(&self, executor: &Executor) -> Joules {
+        let Some(begin) = &self.simulated else {
+            return executor.metering().since(self.measured.as_ref(), executor.clock());
+        };
+        let end = of_simulation(executor);
+        match begin.value().zip(end.value()) {
+            Some((begin, end)) => Joules::simulated(end - begin),
+            None => end,
+        }
+    }
+}
+
+/// The energy of all simulated workers until now.
+fn of_simulation(executor: &Executor) -> Joules {
+    let uses = executor.worker_uses();
+    simulated(uses.iter().map(|worker| (worker.energy_joules, &*worker.name)))
+}
+
 /// The energy of a run, as its trace has it.
 pub(super) fn traced(energy: &EnergyStatistics) -> RunEnergy {
     let node = |node: &NodeEnergy| TracedNode { node: node.node as u32, energy: node.energy.clone() };
@@ -44,14 +72,14 @@ pub(super) fn traced(energy: &EnergyStatistics) -> RunEnergy {
 }
 
 /// The energy of simulated workers.
-fn simulated<'w>(mut workers: impl Iterator<Item = &'w WorkerStatistics>) -> Joules {
+fn simulated<'w>(mut workers: impl Iterator<Item = (Option<f64>, &'w str)>) -> Joules {
     let mut joules = 0.0;
-    let lacks = workers.find_map(|worker| match worker.energy_joules {
+    let lacks = workers.find_map(|(energy, kind)| match energy {
         Some(energy) => {
             joules += energy;
             None
         }
-        None => Some(&worker.kind),
+        None => Some(kind),
     });
     match lacks {
         None => Joules::simulated(joules),

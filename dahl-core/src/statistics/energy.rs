@@ -1,6 +1,6 @@
 //! [`EnergyStatistics`]: the energy of a run.
 
-use dahl_energy::{DomainEnergy, Joules};
+use dahl_energy::{DomainEnergy, Joules, Mark};
 use serde::Serialize;
 
 use crate::perf::EnergyEstimate;
@@ -19,6 +19,15 @@ pub struct EnergyStatistics {
     pub domains: Vec<DomainEnergy>,
     /// The energy of each codelet's tasks, by regression, stored windows included.
     pub estimates: Vec<EnergyEstimate>,
+}
+
+/// A moment of a runtime from which energy is counted: [`Runtime::energy_since`](crate::Runtime::energy_since).
+#[derive(Clone, Debug)]
+pub struct EnergyMark {
+    /// In real time, if energy is measured.
+    pub(crate) measured: Option<Mark>,
+    /// In virtual time, the energy until then.
+    pub(crate) simulated: Option<Joules>,
 }
 
 /// The energy of a memory node and the processors that work in it.

@@ -19,7 +19,7 @@ mod text;
 mod text_energy;
 
 pub(crate) use counters::{Counters, Loss, Losses};
-pub use energy::{EnergyStatistics, NodeEnergy};
+pub use energy::{EnergyMark, EnergyStatistics, NodeEnergy};
 pub use figures::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,

@@ -99,6 +99,30 @@ fn meters_measure_the_run_and_its_memory_node() -> Result<()> {
 }
 
 #[test]
+fn energy_is_counted_from_any_mark() -> Result<()> {
+    let (truth, builder) = measured();
+    let rt = builder.build()?;
+    let mut x = rt.zeros([LEN])?;
+    truth.run(&rt, &mut x, 10, 0)?;
+    let mark = rt.energy_mark();
+    truth.run(&rt, &mut x, 3, 0)?;
+    let energy = value(&rt.energy_since(&mark));
+    assert!((3.0 * JOULES_OF_STEP..value(&rt.statistics().energy.run) - 20.0).contains(&energy), "{energy}");
+    let rt = machine(1).build()?;
+    let mut x = rt.zeros([LEN])?;
+    step(&mut x, 0)?;
+    rt.wait()?;
+    let mark = rt.energy_mark();
+    step(&mut x, 0)?;
+    rt.wait()?;
+    let joules = rt.energy_since(&mark);
+    assert!((value(&joules) - 240e-6).abs() < 1e-15 && joules.source() == &Source::Simulated, "{joules}");
+    let off = real(1).energy_interval(Duration::ZERO).build()?;
+    assert_eq!(absence(&off.energy_since(&off.energy_mark())).reason, "energy_interval is 0");
+    Ok(())
+}
+
+#[test]
 fn a_run_without_a_meter_says_why() -> Result<()> {
     let rt = real(1).build()?;
     let statistics = rt.statistics();
