@@ -12,6 +12,7 @@
 mod absence;
 mod counter;
 mod joules;
+mod least_squares;
 mod meter;
 mod meters;
 mod nvml;

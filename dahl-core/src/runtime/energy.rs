@@ -4,8 +4,10 @@ use dahl_energy::{Absence, Joules};
 
 use dahl_trace::format::{NodeEnergy as TracedNode, RunEnergy};
 
+use super::handle::Runtime;
 use crate::executor::Executor;
 use crate::memory::MemoryUse;
+use crate::perf::EnergyEstimate;
 use crate::statistics::{EnergyMark, EnergyStatistics, NodeEnergy, WorkerStatistics};
 
 impl EnergyStatistics {
@@ -31,6 +33,25 @@ impl EnergyStatistics {
             domains,
             estimates: executor.models().energies().estimates(),
         }
+    }
+}
+
+impl Runtime {
+    /// This moment, for [`energy_since`](Self::energy_since).
+    pub fn energy_mark(&self) -> EnergyMark {
+        EnergyMark::of(&self.executor)
+    }
+
+    /// The energy of all memory nodes from a mark of this runtime to now: that of an epoch, for example. Without
+    /// [waiting](Self::wait) it has no more than the tasks that have ended.
+    pub fn energy_since(&self, mark: &EnergyMark) -> Joules {
+        mark.energy(&self.executor)
+    }
+
+    /// The energy of each codelet's tasks on each kind of worker, and the power while no task runs, by regression over windows
+    /// of time (`docs/energy.md`); empty without meters.
+    pub fn energy_estimates(&self) -> Vec<EnergyEstimate> {
+        self.executor.models().energies().estimates()
     }
 }
 

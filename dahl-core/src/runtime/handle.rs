@@ -4,8 +4,6 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use dahl_energy::Joules;
-
 use super::energy::traced;
 use super::seeds::Seeds;
 use crate::arena::Arena;
@@ -24,9 +22,9 @@ use crate::graph::Engine;
 use crate::machine::TransferTotal;
 use crate::machine::WorkerInfo;
 use crate::memory::{Block, Holder, MemoryUse};
-use crate::perf::{EnergyEstimate, History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::simulation::WorkerUse;
-use crate::statistics::{EnergyMark, Output, Statistics};
+use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
 use crate::tape::Tape;
 use crate::worker::Threads;
@@ -50,7 +48,7 @@ use crate::worker::Threads;
 /// # }
 /// ```
 pub struct Runtime {
-    executor: Arc<Executor>,
+    pub(super) executor: Arc<Executor>,
     threads: Threads,
     /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
@@ -262,23 +260,6 @@ impl Runtime {
             Some(devices) => devices.transfer_times(),
             None => self.executor.models().transfer_times(),
         }
-    }
-
-    /// This moment, for [`energy_since`](Self::energy_since).
-    pub fn energy_mark(&self) -> EnergyMark {
-        EnergyMark::of(&self.executor)
-    }
-
-    /// The energy of all memory nodes from a mark of this runtime to now: that of an epoch, for example. Without
-    /// [waiting](Self::wait) it has no more than the tasks that have ended.
-    pub fn energy_since(&self, mark: &EnergyMark) -> Joules {
-        mark.energy(&self.executor)
-    }
-
-    /// The energy of each codelet's tasks on each kind of worker, and the power while no task runs, by regression over windows
-    /// of time (`docs/energy.md`); empty without meters.
-    pub fn energy_estimates(&self) -> Vec<EnergyEstimate> {
-        self.executor.models().energies().estimates()
     }
 
     /// Adds the durations so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping

@@ -100,7 +100,11 @@ class Overview {
     ];
     if (summary.energy !== null) {
       const { joules: value, source, by } = summary.energy.run;
-      pairs.push(["energy", value === null ? "unavailable" : joules(value), value === null ? "see below" : (by ?? source)]);
+      pairs.push(
+        value === null
+          ? ["energy", "unavailable", "see below"]
+          : ["energy", joules(value), by ?? source],
+      );
     }
     function about(isVirtual) {
       return isVirtual ? "of virtual time" : "";
