@@ -58,3 +58,8 @@ struct Programs;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/schedulers.md")]
 struct Schedulers;
+
+/// The meter in the page on energy, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/energy.md")]
+struct Energy;

@@ -14,6 +14,7 @@
 //! * `autotune`: which kernel runs, and on how many cores. `explain`: why calls took different times.
 //! * `statistics`: totals of a run.
 //! * `check`: compares what kernels did with what they declare. `stall`: reports why a run makes no progress.
+//! * `metering`: reads the energy counters of the machine, whose meters are in [`energy`].
 //! * `trace`: records the events of a run in a file.
 //! * `program`: recordings of what a function submits, and their replays.
 //! * `tape`: the tasks that gradients are computed from. `expression`: interprets the derivatives of derived maps.
@@ -43,6 +44,7 @@ mod fork;
 mod graph;
 mod machine;
 mod memory;
+mod metering;
 pub mod observer;
 mod partition;
 pub mod perf;
@@ -80,6 +82,8 @@ pub use clock::Clock;
 pub use codelet::{CKernel, Codelet};
 pub use config::RuntimeBuilder;
 pub use cuda::CudaKernel;
+#[doc(inline)]
+pub use dahl_energy as energy;
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use explain::{Explanation, KernelExplanation, Spread, Under};
@@ -90,8 +94,8 @@ pub use memory::{MemoryHolder, MemoryUse};
 pub use ndarray;
 pub use partition::{Parts, PartsMut};
 pub use perf::{
-    Basis, CodeletPredictionError, Estimate, History, Measurement, PredictionError, PredictionErrors,
-    TransferTime, WorkerHistory,
+    Basis, CodeletPredictionError, EnergyEstimate, Estimate, History, Measurement, PredictionError,
+    PredictionErrors, TransferTime, WorkerHistory,
 };
 pub use program::Recording;
 pub use rayon;
@@ -100,8 +104,9 @@ pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
 pub use statistics::{
-    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
-    Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, EnergyMark, EnergyStatistics, GraphStatistics, HostStatistics,
+    KernelStatistics, MemoryStatistics, NodeEnergy, Statistics, TaskCounts, TransferStatistics,
+    WorkerStatistics,
 };
 pub use submission::{Tag, Task};
 pub use tape::{Accumulated, Differentiable, RuleScope, Scope, Tape, Wanted};

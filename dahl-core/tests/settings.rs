@@ -50,7 +50,7 @@ fn a_wrong_value_is_an_error_with_the_name_the_value_and_the_callers_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     fs::write(&file, "").expect("it can be written");
-    let wrong: [(&str, &[&OsStr]); 24] = [
+    let wrong: [(&str, &[&OsStr]); 25] = [
         (
             "DAHL_NCPU",
             &["0".as_ref(), "".as_ref(), "many".as_ref(), "4097".as_ref(), "-1".as_ref(), not_text],
@@ -74,6 +74,7 @@ fn a_wrong_value_is_an_error_with_the_name_the_value_and_the_callers_line() {
         ("DAHL_CHECK_SEED", &["x".as_ref(), "".as_ref(), not_text]),
         ("DAHL_STALL_SECONDS", &["1.5".as_ref(), "-1".as_ref(), "".as_ref(), not_text]),
         ("DAHL_STATS", &["yes".as_ref(), "no/such/folder/run.json".as_ref(), not_text]),
+        ("DAHL_ENERGY_MS", &["1.5".as_ref(), "-1".as_ref(), "".as_ref(), not_text]),
         ("DAHL_TRACE", &["run.txt".as_ref(), "no/such/folder/run.json".as_ref()]),
         ("DAHL_PERF_DIR", &[file.as_os_str()]),
         ("DAHL_CALIBRATE", &["2".as_ref(), "".as_ref(), not_text]),

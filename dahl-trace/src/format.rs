@@ -8,10 +8,13 @@
 //! A worker is a thread (`tid`) of its memory node (`pid`). Transfers are on threads of their own: one for each pair of
 //! memory nodes. Both numbers begin at 1, since viewers use number 0 for the idle process.
 
+use dahl_energy::{DomainEnergy, Joules};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this crate writes and reads.
 pub const VERSION: u32 = 1;
+/// The beginning of a counter's name whose values are powers. The name of a domain follows.
+pub const POWER: &str = "power of ";
 /// The first `tid` of transfers; smaller ones are workers'.
 pub const TRANSFERS: u32 = 10_000;
 
@@ -61,8 +64,30 @@ pub enum Fact {
     ThreadName(Named),
     /// Further metadata of a worker.
     Worker(Worker),
+    /// The energy of the run, if it is complete.
+    Energy(RunEnergy),
     /// The last line of a complete run.
     End(End),
+}
+
+/// The energy of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunEnergy {
+    /// That of all memory nodes.
+    pub run: Joules,
+    /// That of each memory node, with the processors that work in it.
+    pub nodes: Vec<NodeEnergy>,
+    /// What each counter says. Empty in virtual time.
+    pub domains: Vec<DomainEnergy>,
+}
+
+/// The energy of a memory node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeEnergy {
+    /// The node.
+    pub node: u32,
+    /// Its energy.
+    pub energy: Joules,
 }
 
 /// The program and the runtime that wrote the file.
@@ -279,14 +304,34 @@ pub struct Arrow {
 /// A value that changes over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
-    /// `memory`.
+    /// `memory`, or `power of` and a domain.
     pub name: String,
-    /// The time, in microseconds.
+    /// The time from which on it has this value, in microseconds.
     pub ts: f64,
+    /// How long it is known to have it, in microseconds, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dur: Option<f64>,
     /// The memory node's number plus one.
     pub pid: u32,
-    /// The values.
-    pub args: Memory,
+    /// The value.
+    pub args: Level,
+}
+
+/// The value of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// Memory in use.
+    Memory(Memory),
+    /// Power.
+    Power(Power),
+}
+
+/// The mean power between two readings of an energy counter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Power {
+    /// In watts.
+    pub watts: f64,
 }
 
 /// Memory reserved at a node: by arrays, by arenas with the memory that they keep for reuse, by workers.

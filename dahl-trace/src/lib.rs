@@ -35,7 +35,9 @@ pub use critical_path::CriticalPath;
 pub use graph::Graph;
 pub use read::Error;
 pub use summary::{
-    CodeletSummary, CriticalPathSummary, IdleSummary, MemorySummary, PathCodelet, Summary, TransferSummary,
-    WorkerSummary,
+    CodeletSummary, CriticalPathSummary, EnergyPart, EnergySummary, IdleSummary, MemorySummary, PathCodelet,
+    Summary, TransferSummary, WorkerSummary,
 };
-pub use trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, Task, Text, Trace, Transfer, Worker};
+pub use trace::{
+    ArrayUse, Cut, Idle, Link, MemorySample, Node, PowerSample, Task, Text, Trace, Transfer, Worker,
+};

@@ -3,7 +3,7 @@
 //! [`Trace::read`](crate::Trace::read) makes it and checks that all indices are valid; everything else uses it. Times
 //! are in nanoseconds since the runtime was built, so that sums are exact.
 
-use crate::format::{About, Cause};
+use crate::format::{About, Cause, RunEnergy};
 use crate::graph::Graph;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub struct Trace {
     pub(crate) idle: Vec<Idle>,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) memory: Vec<MemorySample>,
+    pub(crate) power: Vec<PowerSample>,
+    pub(crate) energy: Option<RunEnergy>,
     pub(crate) graph: Graph,
 }
 
@@ -80,6 +82,16 @@ impl Trace {
     /// Memory use, by time.
     pub fn memory(&self) -> &[MemorySample] {
         &self.memory
+    }
+
+    /// The power of each domain, by time.
+    pub fn power(&self) -> &[PowerSample] {
+        &self.power
+    }
+
+    /// The energy of the run; none if the file is incomplete, or older than that.
+    pub fn energy(&self) -> Option<&RunEnergy> {
+        self.energy.as_ref()
     }
 
     /// The dependencies between tasks.
@@ -247,4 +259,19 @@ pub struct MemorySample {
     pub node: u32,
     /// In bytes.
     pub bytes: u64,
+}
+
+/// The mean power of a domain between two readings of its counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerSample {
+    /// The time of the first reading.
+    pub at_ns: u64,
+    /// The time between them.
+    pub duration_ns: u64,
+    /// The number of the memory node that the domain belongs to.
+    pub node: u32,
+    /// The domain's name.
+    pub domain: Text,
+    /// In watts.
+    pub watts: f64,
 }

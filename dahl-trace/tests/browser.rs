@@ -200,3 +200,30 @@ fn what_goes_wrong_is_heard() {
         assert!(complaint.contains(word), "{complaint}");
     }
 }
+
+#[test]
+fn power_and_energy_are_on_the_page() {
+    let page = open!(&made::text(&by_hand::powered()));
+    let energies = page.text("#energies tbody");
+    for part in [
+        "1.20 mJ",
+        "15.0 W",
+        "measured by RAPL (powercap)",
+        "core (within package-0)",
+        "install <the> driver",
+    ] {
+        assert!(energies.contains(part), "{part}: {energies}");
+    }
+    assert!(page.text("#figures").contains("unavailable"), "{}", page.text("#figures"));
+    let curves = page.text("#curve-rows");
+    assert!(curves.contains("package-0") && curves.contains("30.0 W"), "{curves}");
+    page.has_no_complaint();
+}
+
+#[test]
+fn a_trace_without_energy_says_nothing_of_it() {
+    let page = open!(&made::cholesky(4, 2));
+    assert_eq!(page.text("#energies"), "");
+    assert!(!page.text("#figures").contains("energy"));
+    page.has_no_complaint();
+}

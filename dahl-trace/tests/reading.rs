@@ -21,12 +21,28 @@ fn events(text: &str) -> Vec<String> {
 
 #[test]
 fn a_run_is_written_as_it_was_read() {
-    for text in [made::text(&by_hand::diamond()), made::text(&by_hand::nothing()), made::cholesky(6, 3)] {
+    for text in [
+        made::text(&by_hand::diamond()),
+        made::text(&by_hand::powered()),
+        made::text(&by_hand::nothing()),
+        made::cholesky(6, 3),
+    ] {
         let trace = Trace::parse(&text).unwrap();
         let again = written(&trace);
         assert!(events(&text) == events(&again), "{text}\nbecame\n{again}");
         assert_eq!(Trace::parse(&again).unwrap(), trace);
         assert_eq!(written(&Trace::parse(&again).unwrap()), again);
+    }
+}
+
+#[test]
+fn a_power_that_is_no_power_is_told() {
+    let text = made::text(&by_hand::powered());
+    for (watts, told) in [("-1.0", "`watts` is -1, expected a number from 0 on"), ("null", "expected watts")]
+    {
+        let wrong = text.replace("\"watts\":30.0", &format!("\"watts\":{watts}"));
+        let error = Trace::parse(&wrong).expect_err(watts).to_string();
+        assert!(error.contains(told), "{error}");
     }
 }
 

@@ -63,3 +63,16 @@ fn names_end_no_script() {
     }
     assert_eq!(data(&odd)["codelets"][0]["name"], "</script><!--<script>{{data}}");
 }
+
+#[test]
+fn the_power_is_in_the_columns() {
+    let data = data(&html(&made::text(&by_hand::powered())));
+    let power = &data["power"];
+    let texts: Vec<_> = data["texts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    let domain = |place: usize| texts[power["domain"][place].as_u64().unwrap() as usize];
+    assert_eq!([domain(0), domain(1), domain(2)], ["core", "package-0", "package-0"]);
+    assert_eq!(power["at"], serde_json::json!([0, 0, 40_000]));
+    assert_eq!(power["duration"], serde_json::json!([80_000, 20_000, 20_000]));
+    assert_eq!(power["watts"], serde_json::json!([5.0, 12.5, 30.0]));
+    assert_eq!(data["summary"]["energy"]["run"]["source"], "unavailable");
+}

@@ -153,6 +153,7 @@ fn as_data() {
               "at_us": 10.25
             }
           ],
+          "energy": null,
           "critical_path": {
             "length_us": 78.25,
             "transfers_us": 14.75,
@@ -395,4 +396,21 @@ fn the_reader_agrees_with_the_format() {
             (&*told.after, &*told.at, told.predicted_us)
         );
     }
+}
+
+#[test]
+fn the_energy_of_a_run_is_in_its_summary() {
+    let summary = Trace::parse(&made::text(&by_hand::powered())).unwrap().summary();
+    let energy = summary.energy.as_ref().expect("the file has it");
+    assert_eq!((energy.nodes[0].mean_watts, energy.nodes[1].mean_watts), (Some(1.2e-3 / 80e-6), None));
+    let text = summary.to_string();
+    let (_, text) = text.split_once("\nenergy").expect("a table");
+    let (text, _) = text.split_once("\n\ncritical").expect("what comes next");
+    expect![[r#"
+              joules  mean power                       source
+        memory 0   1.20 mJ      15.0 W  measured by RAPL (powercap)
+        memory 1         -           -                  unavailable
+        package-0  1.20 mJ      15.0 W  measured by RAPL (powercap)
+          core      400 uJ      5.00 W  measured by RAPL (powercap)
+        the energy of memory 1 is unavailable: NVML is not there: libnvidia-ml.so.1: no such file. Remedy: install <the> driver"#]].assert_eq(text);
 }

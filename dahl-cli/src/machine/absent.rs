@@ -1,11 +1,12 @@
 //! [`Absence`]: parts that a machine could have and does not.
 
 use std::fs;
-use std::path::Path;
 
+use dahl::energy;
 use serde::Serialize;
 
 use super::RuntimeFacts;
+use super::energy::Uncounted;
 
 /// Something that the machine or the runtime could have, and why it is absent or unused.
 #[derive(Serialize)]
@@ -17,9 +18,8 @@ pub(super) struct Absence {
 /// The kind of CPU workers.
 const CPU: &str = "cpu";
 const NVIDIA: &str = "/proc/driver/nvidia/gpus";
-const POWERCAP: &str = "/sys/class/powercap";
 
-pub(super) fn absences(runtime: &RuntimeFacts) -> Vec<Absence> {
+pub(super) fn absences(runtime: &RuntimeFacts, uncounted: &Uncounted) -> Vec<Absence> {
     let there = fs::read_dir(NVIDIA).map_or(0, Iterator::count);
     let used = if runtime.simulated {
         0
@@ -29,8 +29,10 @@ pub(super) fn absences(runtime: &RuntimeFacts) -> Vec<Absence> {
     let devices = cuda(there, used, runtime.simulated).map(|why| Absence { what: "CUDA devices", why });
     let compiler = compiler(there.max(used), dahl::cuda::no_compiler());
     let compiler = compiler.map(|why| Absence { what: "CUDA compiler", why });
-    let energy = Absence { what: "energy counters", why: energy() };
-    devices.into_iter().chain(compiler).chain([energy]).collect()
+    let of_host = energy("energy counters", &uncounted.host);
+    // Without a device nobody misses its energy.
+    let of_devices = energy("energy of devices", &uncounted.devices).filter(|_| there > 0 || used > 0);
+    devices.into_iter().chain(compiler).chain(of_host).chain(of_devices).collect()
 }
 
 /// Why devices are not workers; none if all are.
@@ -54,25 +56,9 @@ fn compiler(devices: usize, reason: Option<String>) -> Option<String> {
     Some(format!("{reason}; without it the CPU runs the kernels of crates that were built without nvcc"))
 }
 
-/// Why dahl measures no energy.
-fn energy() -> String {
-    let counters: Vec<_> = fs::read_dir(POWERCAP)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().join("energy_uj"))
-        .filter(|path| path.exists())
-        .collect();
-    let is_readable = |path: &Path| fs::read_to_string(path).is_ok();
-    match &counters[..] {
-        [] => format!("none: the system shows no RAPL domain ({POWERCAP}/*/energy_uj)"),
-        [first, ..] if !is_readable(first) => {
-            format!("{} are there, and this user may not read them ({})", counters.len(), first.display())
-        }
-        [first, ..] => {
-            format!("{} are there ({}); dahl measures no energy yet", counters.len(), first.display())
-        }
-    }
+/// Why the energy of a part is not measured.
+fn energy(what: &'static str, absence: &Option<energy::Absence>) -> Option<Absence> {
+    absence.as_ref().map(|absence| Absence { what, why: format!("none: {absence}") })
 }
 
 #[cfg(test)]

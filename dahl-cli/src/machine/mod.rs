@@ -1,11 +1,12 @@
 //! `dahl machine`: the processors and devices of the machine, which of them a runtime uses, and the bandwidth of
 //! memory.
 //!
-//! Sizes and counts are reported by the system, bandwidths are measured here, and those of links to virtual devices
+//! Sizes and counts are reported by the system, bandwidths and powers are measured here, and those of links to virtual devices
 //! come from their model. The report tells which is which, and lists absent parts.
 
 mod absent;
 mod bandwidth;
+mod energy;
 mod links;
 mod memory;
 mod processor;
@@ -20,6 +21,7 @@ use crate::output::Output;
 use crate::trouble::Trouble;
 use absent::Absence;
 use bandwidth::Bandwidth;
+use energy::Energy;
 use links::Link;
 use memory::Memory;
 use processor::Processors;
@@ -37,7 +39,7 @@ pub(crate) struct Arguments {
     /// The model of a machine to be simulated, as in `docs/devices.md`.
     #[arg(long, value_name = "FILE", env = "DAHL_MACHINE", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Measures no bandwidths, which takes some seconds.
+    /// Measures no bandwidths and powers, which takes some seconds.
     #[arg(long)]
     no_measurements: bool,
 }
@@ -52,6 +54,7 @@ struct Report {
     /// Absent if not measured.
     bandwidth: Option<Bandwidth>,
     links: Vec<Link>,
+    energy: Energy,
     absent: Vec<Absence>,
 }
 
@@ -106,12 +109,14 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         true => None,
         false => Some(Bandwidth::measure(output)?),
     };
+    let (energy, uncounted) = Energy::watch(!arguments.no_measurements);
     output.show(&Report {
         host: host(),
         processors: Processors::here(),
         memory: Memory::here(),
         links: model.as_ref().map(links::of_model).unwrap_or_default(),
-        absent: absent::absences(&runtime),
+        absent: absent::absences(&runtime, &uncounted),
+        energy,
         runtime,
         bandwidth,
     })

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::bandwidth::Bandwidth;
+use super::energy::Watched;
 use super::memory::Memory;
 use super::processor::{HardwareThread, Processors};
 use super::{Report, RuntimeFacts, Worker};
@@ -22,6 +23,10 @@ impl fmt::Display for Report {
             Some(bandwidth) => write!(f, "\n{bandwidth}")?,
             None => writeln!(f, "\n{HEADING}Memory copies{HEADING:#}: not measured")?,
         }
+        self.energy(f)?;
+        if self.absent.is_empty() {
+            return Ok(());
+        }
         writeln!(f, "\n{HEADING}Absent{HEADING:#}")?;
         self.absent.iter().try_for_each(|absence| line(f, absence.what, &absence.why))
     }
@@ -39,6 +44,30 @@ impl Report {
             table.row([link.from.clone(), link.to.clone(), units::time(link.latency_us), rate]);
         }
         write!(f, "{table}")
+    }
+}
+
+impl Report {
+    fn energy(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.energy.domains.is_empty() {
+            return Ok(());
+        }
+        let measured = match self.energy.seconds {
+            Some(seconds) => format!("measured for {}", units::time(seconds * 1e6)),
+            None => "not measured".to_owned(),
+        };
+        writeln!(f, "\n{HEADING}Energy counters{HEADING:#}, {measured}")?;
+        for Watched { counted, mean_watts } in &self.energy.domains {
+            let source = counted.energy.source();
+            let fact = match mean_watts {
+                Some(watts) => format!("{} W, {source}", units::significant(*watts)),
+                None if self.energy.seconds.is_none() => "there".to_owned(),
+                None => source.to_string(),
+            };
+            let indent = if counted.within.is_some() { "  " } else { "" };
+            line(f, &format!("{indent}{}", counted.name), &fact)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dahl::EnergyEstimate;
 use serde::Serialize;
 
 use super::family::{self, Family, families, later_calls};
@@ -33,6 +34,7 @@ struct Machine {
     #[serde(flatten)]
     machine: MachineName,
     codelets: Vec<Codelet>,
+    energies: Vec<EnergyEstimate>,
 }
 
 #[derive(Serialize)]
@@ -68,7 +70,7 @@ pub(super) fn run(selection: &Selection, output: &Output) -> Result<(), Trouble>
         let codelets = names.into_iter().map(|name| Codelet::new(&families(machine, &name), name));
         let mut codelets: Vec<_> = codelets.collect();
         codelets.sort_by(|a, b| b.total_us.total_cmp(&a.total_us));
-        Machine { machine: MachineName::of(machine), codelets }
+        Machine { machine: MachineName::of(machine), codelets, energies: machine.energies.clone() }
     });
     let unusable = selection.models.unusable.iter().map(|unusable| Unusable {
         file: unusable.path.display().to_string(),
@@ -115,7 +117,7 @@ impl Codelet {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Machine { machine, codelets }) in self.machines.iter().enumerate() {
+        for (index, Machine { machine, codelets, energies }) in self.machines.iter().enumerate() {
             let gap = if index > 0 { "\n" } else { "" };
             writeln!(f, "{gap}{HEADING}{}/{}{HEADING:#}  {}", machine.host, machine.name, machine.what)?;
             let headings = [
@@ -145,7 +147,31 @@ impl fmt::Display for Report {
                 ]);
             }
             write!(f, "{table}")?;
+            if !energies.is_empty() {
+                write!(f, "{}", energy_table(energies))?;
+            }
         }
         Ok(())
     }
+}
+
+/// The energy of each codelet, with its 95 % confidence interval.
+fn energy_table(energies: &[EnergyEstimate]) -> Table {
+    let headings = ["energy by regression", "worker", ">each", ">from", ">to", ">windows"];
+    let mut table = Table::new(&headings).indent(2);
+    for energy in energies {
+        let unit = if energy.codelet.is_some() { "J" } else { "W" };
+        let text = |value: f64| format!("{} {unit}", units::significant(value));
+        let (low, high) = energy.interval.unzip();
+        let bound = |bound: Option<f64>| bound.map_or("?".to_owned(), text);
+        table.row([
+            energy.codelet.clone().unwrap_or("no task".to_owned()),
+            energy.worker_kind.clone(),
+            text(energy.value),
+            bound(low),
+            bound(high),
+            energy.windows.to_string(),
+        ]);
+    }
+    table
 }

@@ -1,5 +1,6 @@
 //! The command as users run it: the built binary, in a folder with a copy of `tests/fixture`.
 
+mod energy;
 mod examples;
 mod folder;
 mod json;

@@ -1,11 +1,15 @@
 //! Settings that come from a call, or else from an environment variable.
 
 use std::path::PathBuf;
+use std::time::Duration;
 // For a static whose order does not matter.
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dahl_energy::{Absence, Meters};
+
 use super::variables;
 use crate::error::{Error, ErrorKind, Result};
+use crate::metering::EnergySetting;
 use crate::statistics::Output;
 use crate::topology::Binding;
 
@@ -83,6 +87,32 @@ pub(super) fn statistics(set: Option<bool>, file: Option<PathBuf>) -> Result<Opt
             None => Ok(None),
         },
     }
+}
+
+/// How energy is measured.
+#[track_caller]
+pub(super) fn energy(
+    interval: Option<Duration>,
+    meters: Option<Meters>,
+    is_sampled: bool,
+    is_virtual: bool,
+) -> Result<EnergySetting> {
+    /// The default time between two samples.
+    const INTERVAL: Duration = Duration::from_millis(100);
+    let variable = "DAHL_ENERGY_MS";
+    let setting = if interval.is_some() { "energy_interval" } else { variable };
+    let milliseconds = |milliseconds| Some(Duration::from_millis(milliseconds));
+    let interval = from_environment(variable, interval, INTERVAL, milliseconds)?;
+    if interval.is_zero() || cfg!(dahl_fuzz) {
+        let absence =
+            Absence::new(format!("{setting} is 0"), "set it to the milliseconds between two samples");
+        return Ok(EnergySetting::Off(absence));
+    }
+    if is_virtual {
+        let absence = Absence::new("time is virtual", "give the machine's model `watts` and `idle_watts`");
+        return Ok(EnergySetting::Off(absence));
+    }
+    Ok(EnergySetting::On { meters, interval: is_sampled.then_some(interval) })
 }
 
 /// The default name of the next runtime of this process.

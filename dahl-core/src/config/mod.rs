@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(crate) use resolved::Config;
 pub use variables::VARIABLES;
 
+use dahl_energy::Meters;
+
 use crate::autotune::TeamPolicy;
 use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
@@ -47,6 +49,7 @@ use crate::topology::Binding;
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
+/// | [`energy_interval`](Self::energy_interval) | `DAHL_ENERGY_MS`: milliseconds, 0 for no energy | 100 |
 /// | [`statistics`](Self::statistics), [`statistics_file`](Self::statistics_file) | `DAHL_STATS`: 0, 1 or `FILE.json` | 0 |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `.build()`"]
@@ -78,6 +81,8 @@ pub struct RuntimeBuilder {
     name: Option<String>,
     statistics: Option<bool>,
     statistics_file: Option<PathBuf>,
+    energy_interval: Option<Duration>,
+    energy_meters: Option<Meters>,
 }
 
 impl RuntimeBuilder {
@@ -241,6 +246,20 @@ impl RuntimeBuilder {
     /// one writes `run-2.json`.
     pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.statistics_file = Some(path.into());
+        self
+    }
+
+    /// Sets how often the power is sampled while a run is traced, its statistics are printed, or performance models are stored
+    /// (`docs/energy.md`). Zero measures no energy.
+    pub fn energy_interval(mut self, interval: Duration) -> Self {
+        self.energy_interval = Some(interval);
+        self
+    }
+
+    /// Measures energy with these meters, in place of those that the machine has. [`Meters::find`] finds the machine's, to
+    /// which others can be [added](Meters::push).
+    pub fn energy_meters(mut self, meters: Meters) -> Self {
+        self.energy_meters = Some(meters);
         self
     }
 }

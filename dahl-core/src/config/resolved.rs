@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::RuntimeBuilder;
 use super::devices::cuda_devices;
-use super::environment::{binding, count, default_name, from_environment, statistics};
+use super::environment::{binding, count, default_name, energy, from_environment, statistics};
 use super::schedulers::{Size, named_scheduler, recording};
 use super::variables;
 use crate::autotune::{KernelPolicy, TeamPolicy};
@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::device::CudaSetting;
 use crate::error::Result;
 use crate::machine::Machine;
+use crate::metering::EnergySetting;
 use crate::observer::Observer;
 use crate::perf::{self, Store};
 use crate::scheduler::{Eager, PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
@@ -66,6 +67,7 @@ pub(crate) struct Config {
     pub(crate) built_at: &'static Location<'static>,
     /// Where statistics are written at the end of the run, if anywhere.
     pub(crate) statistics: Option<Output>,
+    pub(crate) energy: EnergySetting,
     /// Whether idle times of workers are measured.
     pub(crate) measures_waits: bool,
     /// Whether tasks are only recorded.
@@ -176,6 +178,8 @@ impl RuntimeBuilder {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let stall_after = from_environment("DAHL_STALL_SECONDS", self.stall_after, STALL_AFTER, seconds)?;
         let statistics = statistics(self.statistics, self.statistics_file)?;
+        let is_sampled = trace.is_some() || statistics.is_some() || store.is_some();
+        let energy = energy(self.energy_interval, self.energy_meters, is_sampled, clock.is_virtual())?;
         Ok(Config {
             processors,
             cores,
@@ -198,6 +202,7 @@ impl RuntimeBuilder {
             on_stall: self.on_stall,
             name: self.name.unwrap_or_else(default_name),
             built_at: Location::caller(),
+            energy,
             measures_waits: statistics.is_some(),
             statistics,
             records: false,

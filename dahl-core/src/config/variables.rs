@@ -16,7 +16,7 @@ const SWITCH: &str = "0 or 1";
 const WHOLE: &str = "a whole number";
 
 /// The variables that users set, and what each may be.
-pub const VARIABLES: [(&str, &str); 35] = [
+pub const VARIABLES: [(&str, &str); 36] = [
     ("DAHL_NCPU", "a whole number from 1 to 4096"),
     ("DAHL_BIND", "`none`, `cores`, or processors as in `0-3,8`"),
     ("DAHL_SCHED", "the name of a scheduler"),
@@ -39,6 +39,7 @@ pub const VARIABLES: [(&str, &str); 35] = [
     ("DAHL_CHECK_SEED", WHOLE),
     ("DAHL_STALL_SECONDS", "a whole number of seconds"),
     ("DAHL_STATS", "0, 1 or `FILE.json`"),
+    ("DAHL_ENERGY_MS", "a whole number of milliseconds"),
     ("DAHL_TRACE", "a file `NAME.json`"),
     ("DAHL_PERF_DIR", "a folder"),
     ("DAHL_CALIBRATE", SWITCH),

@@ -69,6 +69,10 @@ impl CudaDevice {
         match self.0 {}
     }
 
+    pub(crate) fn pci_address(&self) -> &str {
+        match self.0 {}
+    }
+
     pub(crate) fn free_bytes(&self) -> usize {
         match self.0 {}
     }

@@ -4,6 +4,7 @@
 //! settings (`config`).
 
 mod dispatch;
+mod energy;
 mod helper_pool;
 mod real;
 mod shared;

@@ -18,6 +18,7 @@ use crate::explain::CallLogs;
 use crate::graph::{Host, HostParts, Log};
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes};
+use crate::metering::Metering;
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::platform::Platform;
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     check_notes: Option<CheckNotes>,
     stall: Stall,
     counters: Counters,
+    metering: Metering,
 }
 
 impl fmt::Debug for Shared {
@@ -107,6 +109,9 @@ impl Shared {
                 std::iter::once(&memory).chain(of_devices).map(|node| node.name().to_owned()).collect();
             Trace::new(file, recorder, &infos, &nodes, scheduler.name())
         });
+        let addresses = devices.iter().flat_map(|devices| devices.memories());
+        let addresses = addresses.filter_map(|memory| Some(memory.cuda()?.pci_address().to_owned()));
+        let metering = Metering::new(config.energy, addresses.collect(), &clock);
         let host = Host::new(HostParts {
             memory,
             platform: Platform::new(infos, config.cores, devices, is_simulated, models),
@@ -133,6 +138,7 @@ impl Shared {
             trace,
             check_notes: config.check.then(CheckNotes::default),
             counters,
+            metering,
             host,
         }
     }
@@ -158,6 +164,10 @@ impl Shared {
 
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    pub(crate) fn metering(&self) -> &Metering {
+        &self.metering
     }
 
     pub(crate) fn choices(&self) -> &Choices {

@@ -7,6 +7,7 @@
 //!
 //! Not here: decisions by these durations (`scheduler`).
 
+mod energies;
 mod entry;
 mod estimate;
 mod family;
@@ -26,6 +27,7 @@ mod transfers;
 mod warnings;
 mod work;
 
+pub use energies::EnergyEstimate;
 pub use estimate::{Basis, Estimate};
 pub use history::{History, WorkerHistory};
 pub(crate) use measured::Measured;

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use arc_swap::ArcSwap;
 
+use super::energies::Energies;
 use super::entry::{Earlier, ModelEntry, REQUIRED, REQUIRED_VIRTUAL, Rules};
 use super::estimate::{Basis, Estimate};
 use super::family::Family;
@@ -48,6 +49,7 @@ pub(crate) struct Models {
     rules: Rules,
     store: Option<Store>,
     transfers: Transfers,
+    energies: Energies,
     warnings: Warnings,
 }
 
@@ -80,6 +82,7 @@ impl Models {
             workers,
             rules: Rules { required, is_first_apart: !is_virtual, calibrates: calibrate },
             transfers: Transfers::new(store.as_ref(), &warnings),
+            energies: Energies::new(store.as_ref(), calibrate, &warnings),
             store,
             warnings,
         }
@@ -294,6 +297,11 @@ impl Models {
         self.transfers.times()
     }
 
+    /// The energy of each codelet.
+    pub(crate) fn energies(&self) -> &Energies {
+        &self.energies
+    }
+
     /// Warnings about stored models.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.all()
@@ -308,7 +316,10 @@ impl Models {
         let changes = entries.iter().filter_map(Change::of).collect();
         store.save(changes, &transfers, &self.warnings)?;
         transfers.clear();
-        Ok(())
+        let (energies, replaces) = self.energies.take_unsaved();
+        let saved = store.save_energies(&energies, replaces, &self.warnings);
+        self.energies.give_back(&energies, saved.is_ok());
+        saved
     }
 }
 

@@ -11,8 +11,8 @@ use crate::memory::{ArenaUse, MemoryUse};
 use crate::perf::{Measured, Totals};
 use crate::simulation::WorkerUse;
 use crate::statistics::{
-    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, Losses,
-    MemoryStatistics, Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, EnergyStatistics, GraphStatistics, HostStatistics, KernelStatistics,
+    Losses, MemoryStatistics, Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
 
 fn us(ns: f64) -> f64 {
@@ -43,7 +43,7 @@ impl Statistics {
         let workers: Vec<_> = (0..executor.workers()).map(worker).collect();
         let host = HostStatistics::of(executor, ended[executor.workers()], &measured);
         let memory = executor.memory_uses();
-        let energy_joules = workers.iter().map(|worker| worker.energy_joules).sum();
+        let energy = EnergyStatistics::of(executor, &workers, &memory);
         Self {
             name: executor.name().to_owned(),
             built_at: executor.built_at().to_string(),
@@ -58,7 +58,8 @@ impl Statistics {
             transfers: transfers(executor, &memory),
             memory: memory.into_iter().map(MemoryStatistics::of).collect(),
             arenas: executor.memory().arena_uses().into_iter().map(ArenaStatistics::of).collect(),
-            energy_joules,
+            energy_joules: energy.run.value(),
+            energy,
         }
     }
 }

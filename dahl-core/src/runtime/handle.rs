@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::energy::traced;
 use super::seeds::Seeds;
 use crate::arena::Arena;
 use crate::array::{Array, block_for, require_len};
@@ -47,7 +48,7 @@ use crate::worker::Threads;
 /// # }
 /// ```
 pub struct Runtime {
-    executor: Arc<Executor>,
+    pub(super) executor: Arc<Executor>,
     threads: Threads,
     /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
@@ -93,6 +94,7 @@ impl Runtime {
         let threads =
             if executor.is_simulated() { Ok(Threads::none()) } else { Threads::start(executor.shared()) };
         let threads = threads.map_err(no_thread)?;
+        executor.shared().start_metering().map_err(|error| no_thread(error.to_string()))?;
         Ok(Self { executor, threads, output, seeds })
     }
 
@@ -345,8 +347,14 @@ impl Drop for Runtime {
         if !on_worker {
             self.executor.drain();
         }
-        // Before the workers stop: they may continue to wait, which counts until now.
+        // Before the workers stop: they may continue to wait, which counts until now, and the last one ends the trace.
+        self.executor.metering().finish();
         let statistics = self.output.as_ref().map(|output| (output, self.statistics()));
+        if let Some(recorder) = self.executor.recorder() {
+            let energy = statistics.as_ref().map(|(_, statistics)| &statistics.energy);
+            let energy = energy.cloned().unwrap_or_else(|| self.statistics().energy);
+            recorder.energy(traced(&energy));
+        }
         self.executor.write_plan();
         self.executor.stop();
         self.threads.let_go();

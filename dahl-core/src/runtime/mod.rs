@@ -1,6 +1,7 @@
 //! [`Runtime`]: the workers and what they share, as programs hold them; and its statistics.
 
 mod account;
+mod energy;
 mod handle;
 mod seeds;
 

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::energy::EnergyStatistics;
+
 /// The statistics of a run so far. `Display` prints tables; serde can serialise it in any format.
 ///
 /// Threads continue while it is collected, so unless all tasks have ended, parts of it may be from slightly different
@@ -35,7 +37,9 @@ pub struct Statistics {
     pub memory: Vec<MemoryStatistics>,
     /// The arenas, by line of the program.
     pub arenas: Vec<ArenaStatistics>,
-    /// The energy of all workers, in joules. None unless the machine's model has the power of each.
+    /// The energy of the run: measured, simulated, or unavailable.
+    pub energy: EnergyStatistics,
+    /// The joules of [`energy.run`](EnergyStatistics::run), if they are known.
     pub energy_joules: Option<f64>,
 }
 

@@ -11,12 +11,15 @@
 //! Not here: predicted durations (`perf`), and why calls of one codelet differ (`explain`).
 
 mod counters;
+mod energy;
 mod figures;
 mod output;
 mod quantity;
 mod text;
+mod text_energy;
 
 pub(crate) use counters::{Counters, Loss, Losses};
+pub use energy::{EnergyMark, EnergyStatistics, NodeEnergy};
 pub use figures::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,

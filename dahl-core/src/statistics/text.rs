@@ -6,20 +6,20 @@ use super::figures::{CodeletStatistics, KernelStatistics, Statistics, TaskCounts
 use super::quantity::{amount, bytes, duration, energy, share};
 
 /// Stands for a missing figure.
-const NOTHING: &str = "-";
+pub(super) const NOTHING: &str = "-";
 
 /// Rows under a heading. The first column is left-aligned, the others are right-aligned.
-struct Table {
+pub(super) struct Table {
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn new(columns: impl IntoIterator<Item = &'static str>) -> Self {
+    pub(super) fn new(columns: impl IntoIterator<Item = &'static str>) -> Self {
         Self { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    fn add(&mut self, row: impl IntoIterator<Item = String>) {
+    pub(super) fn add(&mut self, row: impl IntoIterator<Item = String>) {
         self.rows.push(row.into_iter().collect());
     }
 
@@ -69,8 +69,8 @@ impl fmt::Display for Statistics {
         writeln!(f, "statistics of {}, built at {}", self.name, self.built_at)?;
         let time = if self.is_virtual { "virtual time" } else { "time" };
         write!(f, "  {time} {}, scheduler {}, {}", duration(self.time_us), self.scheduler, self.tasks)?;
-        if let Some(joules) = self.energy_joules {
-            write!(f, "; {}", energy(joules))?;
+        if let Some(joules) = self.energy.run.value() {
+            write!(f, "; {} {}", energy(joules), self.energy.run.source())?;
         }
         writeln!(f, "\n\n{}", self.worker_table())?;
         match self.codelets.is_empty() {
@@ -86,6 +86,10 @@ impl fmt::Display for Statistics {
         write!(f, "{}", self.memory_table())?;
         if !self.arenas.is_empty() {
             write!(f, "\n{}", self.arena_table())?;
+        }
+        // A simulated worker has its energy in the table of workers.
+        if !self.is_virtual {
+            self.energy.write(f, self.time_us)?;
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dahl_trace::format::RunEnergy;
+
 use super::task_times::TaskTimes;
 use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
@@ -16,6 +18,10 @@ pub(super) enum TraceEvent {
     Ended(Ended),
     /// The reserved bytes of a memory node have changed by `bytes`.
     Reserved { node: usize, bytes: i64, at_ns: u64 },
+    /// The mean power of a domain, which belongs to a memory node, between two readings of its counter.
+    Power { domain: Arc<str>, node: usize, from_ns: u64, to_ns: u64, watts: f64 },
+    /// The energy of the run.
+    Energy(Box<RunEnergy>),
 }
 
 /// An event that changes the dependencies between tasks, or the set of arrays.

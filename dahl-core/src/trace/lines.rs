@@ -3,7 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use dahl_trace::format::{
-    About, ArrayUse, Arrow, Fact, Line, Metadata, Named, Slice, Task, VERSION, What, Worker,
+    About, ArrayUse, Arrow, Counter, Fact, Level, Line, Metadata, Named, POWER, Power, RunEnergy, Slice,
+    Task, VERSION, What, Worker,
 };
 
 use super::chains::SliceEnd;
@@ -104,6 +105,22 @@ fn title(desc: &TaskDesc) -> String {
         Some(Step::Fold) => format!("{name} (fold)"),
         Some(Step::Finish(_)) => format!("{name} (finish)"),
     }
+}
+
+/// The mean power of a domain from one time to another.
+pub(super) fn power(domain: &str, node: usize, (from_ns, to_ns): (u64, u64), watts: f64) -> Line {
+    Line::Counter(Counter {
+        name: format!("{POWER}{domain}"),
+        ts: microseconds(from_ns),
+        dur: Some(microseconds(to_ns - from_ns)),
+        pid: node_pid(node),
+        args: Level::Power(Power { watts }),
+    })
+}
+
+/// The energy of the run.
+pub(super) fn energy(energy: RunEnergy) -> Line {
+    metadata(1, 0, Fact::Energy(energy))
 }
 
 pub(super) fn slice(name: String, place: SliceEnd, what: What) -> Line {

@@ -1,6 +1,6 @@
 //! [`Reserved`]: the reserved bytes of each memory node, over time.
 
-use dahl_trace::format::{Counter, Line, Memory};
+use dahl_trace::format::{Counter, Level, Line, Memory};
 
 use super::lines::{microseconds, node_pid};
 
@@ -38,8 +38,9 @@ impl Reserved {
             lines.push(Line::Counter(Counter {
                 name: "memory".to_owned(),
                 ts: microseconds(self.last_ns),
+                dur: None,
                 pid: node_pid(node),
-                args: Memory { bytes: self.bytes[node].max(0).unsigned_abs() },
+                args: Level::Memory(Memory { bytes: self.bytes[node].max(0).unsigned_abs() }),
             }));
         }
         lines

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dahl_trace::format::RunEnergy;
+
 use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
 use super::task_times::TaskTimes;
@@ -116,6 +118,25 @@ impl Recorder {
             ended_ns: self.now_ns(),
             failure: failure.cloned().map(failed),
         }));
+    }
+}
+
+impl Recorder {
+    /// The mean power of a domain, which belongs to a memory node, between two readings of its counter.
+    #[cold]
+    pub(crate) fn power(&self, domain: &Arc<str>, node: usize, from_ns: u64, to_ns: u64, watts: f64) {
+        if self.is_on.load(Ordering::Relaxed) {
+            let domain = Arc::clone(domain);
+            self.lanes.push(TraceEvent::Power { domain, node, from_ns, to_ns, watts });
+        }
+    }
+
+    /// The energy of the run, at its end.
+    #[cold]
+    pub(crate) fn energy(&self, energy: RunEnergy) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.lanes.push(TraceEvent::Energy(Box::new(energy)));
+        }
     }
 }
 

@@ -118,6 +118,10 @@ impl Writer {
                 self.write_tasks();
             }
             TraceEvent::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
+            TraceEvent::Power { domain, node, from_ns, to_ns, watts } => {
+                self.file.push(&lines::power(&domain, node, (from_ns, to_ns), watts));
+            }
+            TraceEvent::Energy(energy) => self.file.push(&lines::energy(*energy)),
         }
     }
 

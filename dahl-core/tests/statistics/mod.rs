@@ -1,10 +1,12 @@
 //! The statistics of a run: exact in virtual time; in real time, the counts are exact.
 
+mod energy;
 mod kernels;
 mod printed;
 
 use std::thread;
 
+use dahl_core::energy::Meters;
 use dahl_core::{
     CodeletSpeed, Cpu, Machine, Result, Runtime, RuntimeBuilder, Speed, Statistics, VirtualDevice,
 };
@@ -27,8 +29,9 @@ fn machine(cpu_workers: usize) -> RuntimeBuilder {
     Runtime::builder().cpu_workers(cpu_workers).virtual_machine(machine).check(false)
 }
 
+/// A real runtime, on a machine without meters.
 fn real(workers: usize) -> RuntimeBuilder {
-    Runtime::builder().cpu_workers(workers).check(false)
+    Runtime::builder().cpu_workers(workers).check(false).energy_meters(Meters::new(Vec::new()))
 }
 
 /// Checks that figures which are given in two ways agree.

@@ -118,7 +118,7 @@ fn tables_show_workers_codelets_transfers_and_memory() {
         "devices",
         &expect![[r#"
             dahl: statistics of training, built at FILE
-              virtual time 32.00 us, scheduler ws, 6 tasks: 6 completed, 0 failed, 0 cancelled; 2.672 mJ
+              virtual time 32.00 us, scheduler ws, 6 tasks: 6 completed, 0 failed, 0 cancelled; 2.672 mJ simulated
 
               worker  tasks      busy   share      idle    energy
               cpu 0       2  8.000 us  25.0 %  24.00 us  104.0 uJ
@@ -151,7 +151,7 @@ fn a_run_without_tasks_is_printed() {
         "nothing",
         &expect![[r#"
             dahl: statistics of runtime 1, built at FILE
-              virtual time 0.000 us, scheduler ws, 0 tasks: 0 completed, 0 failed, 0 cancelled; 0.000 uJ
+              virtual time 0.000 us, scheduler ws, 0 tasks: 0 completed, 0 failed, 0 cancelled; 0.000 uJ simulated
 
               worker  tasks      busy  share      idle    energy
               cpu 0       0  0.000 us  0.0 %  0.000 us  0.000 uJ
@@ -172,7 +172,7 @@ fn failures_do_not_hide_statistics() {
         "failure",
         &expect![[r#"
             dahl: statistics of runtime 1, built at FILE
-              virtual time 4.000 us, scheduler ws, 2 tasks: 0 completed, 1 failed, 1 cancelled; 240.0 uJ
+              virtual time 4.000 us, scheduler ws, 2 tasks: 0 completed, 1 failed, 1 cancelled; 240.0 uJ simulated
 
               worker  tasks  failed  cancelled      busy    share      idle    energy
               cpu 0       2       1          1  4.000 us  100.0 %  0.000 us  40.00 uJ
@@ -195,7 +195,7 @@ fn a_panic_does_not_hide_statistics() {
         "panic",
         &expect![[r#"
             dahl: statistics of runtime 1, built at FILE
-              virtual time 4.000 us, scheduler ws, 1 task: 1 completed, 0 failed, 0 cancelled; 240.0 uJ
+              virtual time 4.000 us, scheduler ws, 1 task: 1 completed, 0 failed, 0 cancelled; 240.0 uJ simulated
 
               worker  tasks      busy    share      idle    energy
               cpu 0       1  4.000 us  100.0 %  0.000 us  40.00 uJ

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dahl_trace::format::{About, Arrow, End, Fact, Idle, Line, Memory, Slice, Task, Transfer, What};
+use dahl_trace::format::{About, Arrow, End, Fact, Idle, Level, Line, Memory, Slice, Task, Transfer, What};
 use tempfile::TempDir;
 
 /// A folder in which a run writes its trace.
@@ -174,11 +174,13 @@ impl File {
         self.lines
             .iter()
             .filter_map(|line| match line {
-                Line::Counter(counter) => {
-                    assert_eq!(counter.name, "memory");
-                    let Memory { bytes } = counter.args;
-                    Some((counter.ts, counter.pid, bytes))
-                }
+                Line::Counter(counter) => match counter.args {
+                    Level::Memory(Memory { bytes }) => {
+                        assert_eq!(counter.name, "memory");
+                        Some((counter.ts, counter.pid, bytes))
+                    }
+                    Level::Power(_) => None, // of a machine that has a meter
+                },
                 _ => None,
             })
             .collect()

@@ -30,6 +30,7 @@ use crate::libraries;
 pub struct CudaDevice {
     index: usize,
     name: String,
+    pci_address: String,
     free_bytes: usize,
     link: Link,
     modules: Modules,
@@ -124,6 +125,7 @@ impl CudaDevice {
         Ok(Arc::new(Self {
             index,
             name,
+            pci_address: pci_address(device)?,
             free_bytes,
             link,
             modules: Modules::new(&context, capability(device)?),
@@ -145,6 +147,11 @@ impl CudaDevice {
     /// What its maker calls it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its PCI address: `0000:3b:00.0`.
+    pub fn pci_address(&self) -> &str {
+        &self.pci_address
     }
 
     /// Bytes that nobody used when it was opened.
@@ -363,16 +370,23 @@ fn name(device: CUdevice) -> Result<String, CudaError> {
     Ok(text.to_string_lossy().into_owned())
 }
 
+fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<u32, CudaError> {
+    let mut value = 0;
+    // SAFETY: room for a number.
+    check("cuDeviceGetAttribute", unsafe { calls::cuDeviceGetAttribute(&raw mut value, attribute, device) })?;
+    Ok(value as u32)
+}
+
 /// The compute capability: 90 for 9.0.
 fn capability(device: CUdevice) -> Result<u32, CudaError> {
-    let attribute = |attribute: CUdevice_attribute| {
-        let mut value = 0;
-        // SAFETY: room for a number.
-        check("cuDeviceGetAttribute", unsafe {
-            calls::cuDeviceGetAttribute(&raw mut value, attribute, device)
-        })?;
-        Ok(value as u32)
-    };
-    let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-    Ok(10 * major + attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?)
+    let major = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    Ok(10 * major + attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?)
+}
+
+/// The PCI address. A device's functions have the number 0.
+fn pci_address(device: CUdevice) -> Result<String, CudaError> {
+    let domain = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
+    let bus = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?;
+    let slot = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?;
+    Ok(format!("{domain:04x}:{bus:02x}:{slot:02x}.0"))
 }

@@ -28,6 +28,7 @@ pub(super) struct Page<'a> {
     idle: IdleColumns,
     transfers: Transfers,
     memory: Memory,
+    power: Power,
     path: Vec<usize>,
 }
 
@@ -121,6 +122,15 @@ struct Memory {
     bytes: Vec<u64>,
 }
 
+/// The mean power of domains between two readings.
+#[derive(Default, Serialize)]
+struct Power {
+    domain: Vec<usize>,
+    at: Vec<i64>,
+    duration: Vec<u64>,
+    watts: Vec<f64>,
+}
+
 /// Indices of texts, in the order of their first occurrence.
 #[derive(Default)]
 struct Texts(HashMap<String, usize>);
@@ -160,6 +170,7 @@ impl<'a> Page<'a> {
         let mut texts = Texts::default();
         let tasks = Tasks::of(trace, &codelets, &mut texts);
         let transfers = Transfers::of(trace, &mut texts);
+        let power = Power::of(trace, &mut texts);
         let nodes = trace.nodes().iter();
         let workers = trace.workers().iter();
         let links = trace.links().iter();
@@ -185,6 +196,7 @@ impl<'a> Page<'a> {
             idle: IdleColumns::of(trace),
             transfers,
             memory: Memory::of(trace),
+            power,
             path: trace.critical_path().tasks,
         }
     }
@@ -279,6 +291,19 @@ impl Memory {
             columns.node.push(sample.node);
             columns.at.push(at.to(sample.at_ns));
             columns.bytes.push(sample.bytes);
+        }
+        columns
+    }
+}
+
+impl Power {
+    fn of(trace: &Trace, texts: &mut Texts) -> Self {
+        let (mut columns, mut at) = (Self::default(), Steps::default());
+        for sample in trace.power() {
+            columns.domain.push(texts.place(&sample.domain));
+            columns.at.push(at.to(sample.at_ns));
+            columns.duration.push(sample.duration_ns);
+            columns.watts.push(sample.watts);
         }
         columns
     }

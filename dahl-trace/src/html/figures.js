@@ -37,6 +37,18 @@ function bytes(value) {
   return `${digits(value / 1e9)} GB`;
 }
 
+/** A power in watts. */
+function watts(value) {
+  return value < 999.5 ? `${digits(value)} W` : `${digits(value / 1e3)} kW`;
+}
+
+/** An energy in joules. */
+function joules(value) {
+  if (value < 999.5e-6) return `${digits(value * 1e6)} uJ`;
+  if (value < 999.5e-3) return `${digits(value * 1e3)} mJ`;
+  return value < 999.5 ? `${digits(value)} J` : `${digits(value / 1e3)} kJ`;
+}
+
 function percent(share) {
   const value = share * 100;
   if (value === 0) return "0 %";

@@ -4,12 +4,12 @@
 const PAUSE = 350;
 
 class Hand {
-  constructor(state, chart, minimap, memory, tooltip) {
+  constructor(state, chart, minimap, curves, tooltip) {
     Object.assign(this, {
       state,
       chart,
       minimap,
-      memory,
+      curves,
       tooltip,
       pointers: new Map(),
       turned: -Infinity,
@@ -17,7 +17,7 @@ class Hand {
     });
     window.addEventListener("wheel", (event) => this.turn(event), { passive: true, capture: true });
     this.onChart(chart.canvas, (x, y) => chart.at(x, y));
-    this.onChart(memory.canvas, (x, y) => memory.at(x, y));
+    this.onChart(curves.canvas, (x, y) => curves.at(x, y));
     this.onMinimap(minimap.canvas);
     chart.canvas.addEventListener("keydown", (event) => this.key(event));
     chart.canvas.addEventListener("dblclick", (event) => {

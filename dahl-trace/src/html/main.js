@@ -5,10 +5,10 @@ const state = new State(run);
 const theme = new Theme(run);
 const chart = new Chart(run, state, theme);
 const minimap = new Minimap(run, state, theme);
-const memory = new MemoryCharts(run, state, theme);
+const curves = new Curves(run, state, theme);
 const tooltip = new Tooltip(run);
 const panel = new Panel(run, state);
-const hand = new Hand(state, chart, minimap, memory, tooltip);
+const hand = new Hand(state, chart, minimap, curves, tooltip);
 const overview = new Overview(run, state);
 const codelets = new Codelets(run, state);
 
@@ -21,7 +21,7 @@ function draw() {
   const begun = performance.now();
   chart.draw();
   minimap.draw();
-  memory.draw();
+  curves.draw();
   drawn_ms = performance.now() - begun;
   frames++;
 }
@@ -42,7 +42,8 @@ byId("critical").addEventListener("click", () => state.setCritical(!state.critic
 byId("closer").addEventListener("click", () => state.zoom(0.6));
 byId("farther").addEventListener("click", () => state.zoom(1 / 0.6));
 byId("all").addEventListener("click", () => state.show(0, state.whole));
-byId("copied").hidden = run.links.length === 0 && run.summary.memory.length === 0;
+byId("copied").hidden =
+  run.links.length === 0 && run.summary.memory.length === 0 && run.summary.energy === null;
 new ResizeObserver(redraw).observe(byId("chart"));
 new ResizeObserver(() => overview.whole()).observe(byId("whole"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

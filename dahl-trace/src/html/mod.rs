@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("row.js"),
     include_str!("chart.js"),
     include_str!("minimap.js"),
-    include_str!("memory.js"),
+    include_str!("curves.js"),
     include_str!("hand.js"),
     include_str!("tooltip.js"),
     include_str!("panel.js"),

@@ -25,6 +25,21 @@ function stack(parts, all, width = 0) {
   );
 }
 
+/** The heading of a table. */
+function head(...names) {
+  const cells = names.map((name) => make("th", { scope: "col" }, name));
+  return make("thead", null, make("tr", null, cells));
+}
+
+/** A row of a table. */
+function row(...cells) {
+  return make(
+    "tr",
+    null,
+    cells.map((cell) => make("td", null, cell)),
+  );
+}
+
 class Overview {
   constructor(run, state) {
     Object.assign(this, { run, state });
@@ -37,6 +52,7 @@ class Overview {
     this.workers();
     this.path();
     this.transfers();
+    this.energies();
   }
 
   head() {
@@ -82,6 +98,14 @@ class Overview {
       ],
       ["copied", copied === 0 ? "nothing" : bytes(copied), copied === 0 ? "" : "between memories"],
     ];
+    if (summary.energy !== null) {
+      const { joules: value, source, by } = summary.energy.run;
+      pairs.push(
+        value === null
+          ? ["energy", "unavailable", "see below"]
+          : ["energy", joules(value), by ?? source],
+      );
+    }
     function about(isVirtual) {
       return isVirtual ? "of virtual time" : "";
     }
@@ -280,24 +304,31 @@ class Overview {
     byId("timeline").scrollIntoView({ block: "start" });
   }
 
+  /** What each memory node and counter has used, and where the figure is from. */
+  energies() {
+    const { energy } = this.run.summary;
+    if (energy === null) return;
+    const told = ({ source, by, longest_gap_s: gap, reason, remedy }) => {
+      if (source === "unavailable") return `unavailable: ${reason}. Remedy: ${remedy}`;
+      const samples = gap === undefined ? "" : `, from samples of power at most ${gap.toFixed(3)} s apart`;
+      return source === "measured" ? `measured by ${by}${samples}` : source;
+    };
+    const rows = [...energy.nodes, ...energy.domains].map(({ name, within, energy: used, mean_watts: power }) =>
+      row(
+        within === null ? name : `${name} (within ${within})`,
+        used.joules === null ? "-" : joules(used.joules),
+        power === null ? "-" : watts(power),
+        told(used),
+      ),
+    );
+    byId("energies").replaceChildren(
+      head("energy", "joules", "mean power", "source"),
+      make("tbody", null, rows),
+    );
+  }
+
   transfers() {
     const { transfers, memory } = this.run.summary;
-    const head = (...names) =>
-      make(
-        "thead",
-        null,
-        make(
-          "tr",
-          null,
-          names.map((name) => make("th", { scope: "col" }, name)),
-        ),
-      );
-    const row = (...cells) =>
-      make(
-        "tr",
-        null,
-        cells.map((cell) => make("td", null, cell)),
-      );
     byId("transfers").replaceChildren(
       head("transfers", "count", "size", "total time", "mean speed"),
       make(

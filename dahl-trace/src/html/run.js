@@ -74,10 +74,11 @@ class Run {
       this[name] = page[name];
     this.duration = page.duration;
     this.readTasks(page.tasks);
-    const { idle, transfers, memory } = page;
+    const { idle, transfers, memory, power } = page;
     this.idle = { ...idle, start: summed(idle.start) };
     this.transfers = { ...transfers, start: summed(transfers.start) };
     this.memory = { ...memory, at: summed(memory.at) };
+    this.power = { ...power, at: summed(power.at) };
     this.onPath = new Uint8Array(this.tasks.count);
     for (const task of page.path) this.onPath[task] = 1;
     this.byWorker = this.spans(this.workers, this.tasks.worker, this.tasks);

@@ -61,7 +61,7 @@ class Tooltip {
     this.element.style.transform = `translate(${Math.max(left, 4)}px, ${Math.max(top, 4)}px)`;
   }
 
-  content({ task, idle, transfer, memory }) {
+  content({ task, idle, transfer, level }) {
     const { run } = this;
     const title = (...children) => make("strong", null, ...children);
     if (task !== undefined) {
@@ -101,11 +101,11 @@ class Tooltip {
       return [title(`transfer: ${run.texts[transfers.name[transfer]]}`), list(pairs)];
     }
     return [
-      title(memory.name),
+      title(level.name),
       list([
-        ["in use", bytes(memory.bytes)],
-        ["at", this.run.instant(memory.moment)],
-        ["at most", bytes(memory.peak)],
+        [level.what, level.value],
+        ["at", this.run.instant(level.moment)],
+        ["at most", level.peak],
       ]),
     ];
   }

@@ -3,9 +3,9 @@
 use super::line::{self, Event, Problem};
 use super::share::{Lists, Texts};
 use crate::Trace;
-use crate::format::{self, About, End, Memory, Named, TRANSFERS, VERSION};
+use crate::format::{self, About, End, Memory, Named, POWER, Power, RunEnergy, TRANSFERS, VERSION};
 use crate::graph::Graph;
-use crate::trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, Task, Transfer, Worker};
+use crate::trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, PowerSample, Task, Transfer, Worker};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -28,6 +28,8 @@ pub(super) struct Gathered {
     idle: Vec<Idle>,
     transfers: Vec<Transfer>,
     memory: Vec<MemorySample>,
+    power: Vec<PowerSample>,
+    energy: Option<RunEnergy>,
     last_ns: u64,
     texts: Texts,
     elements: Lists<String>,
@@ -103,6 +105,7 @@ impl Gathered {
                 self.thread_names.insert(event.tid, named.name);
             }
             "worker" => self.worker(event)?,
+            "energy" => self.energy = Some(args(event, "the energy of the run")?),
             "end" => {
                 let end: End = args(event, "the end of the run")?;
                 self.last_ns = self.last_ns.max(nanoseconds("end_us", end.end_us)?);
@@ -218,10 +221,21 @@ impl Gathered {
     }
 
     fn counter(&mut self, event: &Event) -> Result<(), Problem> {
-        let Memory { bytes } = args(event, "bytes")?;
-        let at_ns = nanoseconds("ts", event.ts)?;
+        let (at_ns, node) = (nanoseconds("ts", event.ts)?, number("pid", event.pid)?);
         self.last_ns = self.last_ns.max(at_ns);
-        self.memory.push(MemorySample { at_ns, node: number("pid", event.pid)?, bytes });
+        let Some(domain) = event.name.strip_prefix(POWER) else {
+            let Memory { bytes } = args(event, "bytes")?;
+            self.memory.push(MemorySample { at_ns, node, bytes });
+            return Ok(());
+        };
+        let Power { watts } = args(event, "watts")?;
+        if !(watts.is_finite() && watts >= 0.0) {
+            return wrong(format!("`watts` is {watts}, expected a number from 0 on"));
+        }
+        let duration_ns = nanoseconds("dur", event.dur)?;
+        self.last_ns = self.last_ns.max(at_ns + duration_ns);
+        let domain = self.texts.get(domain);
+        self.power.push(PowerSample { at_ns, duration_ns, node, domain, watts });
         Ok(())
     }
 
@@ -233,6 +247,7 @@ impl Gathered {
         self.idle.sort_by_key(|idle| (idle.start_ns, idle.worker));
         self.transfers.sort_by_key(|transfer| (transfer.start_ns, transfer.link));
         self.memory.sort_by_key(|sample| (sample.at_ns, sample.node));
+        self.power.sort_by(|a, b| (a.at_ns, a.node, &a.domain).cmp(&(b.at_ns, b.node, &b.domain)));
         self.name_workers();
         self.sort_workers();
         self.sort_links();
@@ -253,6 +268,8 @@ impl Gathered {
             idle: self.idle,
             transfers: self.transfers,
             memory: self.memory,
+            power: self.power,
+            energy: self.energy,
             graph,
         })
     }

@@ -1,6 +1,7 @@
 //! The time of a run by its uses, in numbers.
 
 mod codelets;
+mod energy;
 mod path;
 pub(crate) mod text;
 mod transfers;
@@ -9,6 +10,7 @@ mod workers;
 
 use crate::format::Cause;
 use crate::trace::{Cut, Trace};
+use dahl_energy::Joules;
 use serde::Serialize;
 
 /// Where the time of a run went. Times are in microseconds.
@@ -45,8 +47,34 @@ pub struct Summary {
     pub transfers: Vec<TransferSummary>,
     /// The most memory in use at each node.
     pub memory: Vec<MemorySummary>,
+    /// The energy; none if the file does not say.
+    pub energy: Option<EnergySummary>,
     /// The longest chain of dependent tasks.
     pub critical_path: CriticalPathSummary,
+}
+
+/// The energy of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnergySummary {
+    /// That of all memory nodes.
+    pub run: Joules,
+    /// That of each memory node, with the processors that work in it.
+    pub nodes: Vec<EnergyPart>,
+    /// What each counter says. Empty in virtual time.
+    pub domains: Vec<EnergyPart>,
+}
+
+/// The energy of a memory node or of a counter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnergyPart {
+    /// The name of the node or of the counter's domain.
+    pub name: String,
+    /// The domain that contains it.
+    pub within: Option<String>,
+    /// Its energy.
+    pub energy: Joules,
+    /// Its mean power over the run, in watts, if the energy is known.
+    pub mean_watts: Option<f64>,
 }
 
 /// The activity of a worker.
@@ -190,6 +218,7 @@ impl Trace {
             codelets: codelets::summarized(self),
             transfers: transfers::summarized(self),
             memory: transfers::peaks(self),
+            energy: energy::summarized(self),
             critical_path,
         };
         summary.verdict = verdict::of(&summary);

@@ -1,6 +1,6 @@
 //! A summary as text: tables of figures with three digits.
 
-use super::{CodeletSummary, CriticalPathSummary, Summary, WorkerSummary};
+use super::{CodeletSummary, CriticalPathSummary, EnergyPart, EnergySummary, Summary, WorkerSummary};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Summary {
@@ -33,6 +33,9 @@ impl Display for Summary {
         let memory = self.memory.iter();
         let memory = memory.map(|peak| (peak.node.clone(), vec![bytes(peak.peak_bytes), time(peak.at_us)]));
         table(out, "memory", &["peak", "at"], memory.collect())?;
+        if let Some(energy) = &self.energy {
+            write_energy(out, energy)?;
+        }
         critical_path(out, &self.critical_path)
     }
 }
@@ -66,6 +69,45 @@ fn codelet(codelet: &CodeletSummary) -> (String, Vec<String>) {
     cells.extend([mean_us, median_us, min_us, max_us].map(|us| time(*us)));
     cells.push(codelet.prediction_error.map_or("-".to_owned(), percent));
     (codelet.path.clone(), cells)
+}
+
+/// What each memory node and counter has used, and why others are not known.
+fn write_energy(out: &mut Formatter, energy: &EnergySummary) -> Result {
+    let parts = || energy.nodes.iter().chain(&energy.domains);
+    let row = |part: &EnergyPart| {
+        let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+        let source = match part.energy.absence() {
+            Some(_) => "unavailable".to_owned(),
+            None => part.energy.source().to_string(),
+        };
+        let indent = if part.within.is_some() { "  " } else { "" };
+        let cells = vec![cell(part.energy.value(), joules), cell(part.mean_watts, watts), source];
+        (format!("{indent}{}", part.name), cells)
+    };
+    table(out, "energy", &["joules", "mean power", "source"], parts().map(row).collect())?;
+    let mut told = Vec::new();
+    for part in parts() {
+        let Some(absence) = part.energy.absence().filter(|absence| !told.contains(absence)) else { continue };
+        writeln!(out, "the energy of {} is unavailable: {absence}", part.name)?;
+        told.push(absence);
+    }
+    Ok(())
+}
+
+/// An energy with three digits and its unit.
+fn joules(joules: f64) -> String {
+    match joules {
+        0.0 => "0".to_owned(),
+        joules if joules < 999.5e-6 => format!("{} uJ", digits(joules * 1e6)),
+        joules if joules < 999.5e-3 => format!("{} mJ", digits(joules * 1e3)),
+        joules if joules < 999.5 => format!("{} J", digits(joules)),
+        joules => format!("{} kJ", digits(joules / 1e3)),
+    }
+}
+
+/// A power with three digits and its unit.
+fn watts(watts: f64) -> String {
+    if watts < 999.5 { format!("{} W", digits(watts)) } else { format!("{} kW", digits(watts / 1e3)) }
 }
 
 fn critical_path(out: &mut Formatter, path: &CriticalPathSummary) -> Result {

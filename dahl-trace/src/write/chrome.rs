@@ -1,7 +1,9 @@
 //! The file's own format, sorted and complete.
 
 use crate::Trace;
-use crate::format::{self, Arrow, Counter, End, Fact, Line, Memory, Metadata, Named, Slice, What};
+use crate::format::{
+    self, Arrow, Counter, End, Fact, Level, Line, Memory, Metadata, Named, POWER, Power, Slice, What,
+};
 use crate::trace::{Idle, Task, Transfer, Worker};
 use std::io::{self, BufWriter, Write};
 
@@ -21,9 +23,23 @@ pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
         lines.write(&Line::Counter(Counter {
             name: "memory".to_owned(),
             ts: us(sample.at_ns),
+            dur: None,
             pid: sample.node + 1,
-            args: Memory { bytes: sample.bytes },
+            args: Level::Memory(Memory { bytes: sample.bytes }),
         }))?;
+    }
+    for sample in trace.power() {
+        lines.write(&Line::Counter(Counter {
+            name: format!("{POWER}{}", sample.domain),
+            ts: us(sample.at_ns),
+            dur: Some(us(sample.duration_ns)),
+            pid: sample.node + 1,
+            args: Level::Power(Power { watts: sample.watts }),
+        }))?;
+    }
+    if let Some(energy) = trace.energy() {
+        let fact = Fact::Energy(energy.clone());
+        lines.write(&Line::Metadata(Metadata { pid: 1, tid: 0, fact }))?;
     }
     if trace.cut().is_none() {
         let end = End { end_us: us(trace.duration_ns()), tasks: trace.tasks().len() as u64 };

@@ -1,8 +1,10 @@
 //! Small traces, written by hand.
 
 use super::{about, end, metadata, named};
+use dahl_energy::{Absence, DomainEnergy, Joules, Part};
 use dahl_trace::format::{
-    ArrayUse, Cause, Counter, Fact, Idle, Line, Memory, Slice, TRANSFERS, Task, Transfer, What, Worker,
+    ArrayUse, Cause, Counter, Fact, Idle, Level, Line, Memory, NodeEnergy, POWER, Power, RunEnergy, Slice,
+    TRANSFERS, Task, Transfer, What, Worker,
 };
 
 /// The `pid` and `tid` of a worker.
@@ -53,7 +55,8 @@ pub(crate) fn idle(cause: Cause, (pid, tid): Track, ts: f64, dur: f64, before: O
 }
 
 fn memory(pid: u32, ts: f64, bytes: u64) -> Line {
-    Line::Counter(Counter { name: "memory".to_owned(), ts, pid, args: Memory { bytes } })
+    let args = Level::Memory(Memory { bytes });
+    Line::Counter(Counter { name: "memory".to_owned(), ts, dur: None, pid, args })
 }
 
 /// Four tasks on a processor and a device: `0 -> 1 -> 3` and `0 -> 2 -> 3`, with one transfer that is waited for.
@@ -94,6 +97,40 @@ pub(crate) fn diamond() -> Vec<Line> {
         idle(Cause::End, DEVICE, 60.0, 20.0, None),
         end(80.0, 4),
     ]);
+    lines
+}
+
+/// The diamond on a machine with two counters on the processor, of which one is silent for 20 us, and none on the device.
+pub(crate) fn powered() -> Vec<Line> {
+    let power = |domain: &str, ts, dur, watts| {
+        let args = Level::Power(Power { watts });
+        Line::Counter(Counter { name: format!("{POWER}{domain}"), ts, dur: Some(dur), pid: 1, args })
+    };
+    let domain = |name: &str, within: Option<&str>, joules| DomainEnergy {
+        name: name.to_owned(),
+        part: Part::Host,
+        within: within.map(str::to_owned),
+        energy: Joules::measured(joules, "RAPL (powercap)"),
+    };
+    let absence = Absence::new("NVML is not there: libnvidia-ml.so.1: no such file", "install <the> driver");
+    let nodes = [Joules::measured(1.2e-3, "RAPL (powercap)"), Joules::unavailable(absence)];
+    let energy = RunEnergy {
+        run: nodes[1].clone(),
+        nodes: (0..).zip(nodes).map(|(node, energy)| NodeEnergy { node, energy }).collect(),
+        domains: vec![domain("package-0", None, 1.2e-3), domain("core", Some("package-0"), 4e-4)],
+    };
+    let mut lines = diamond();
+    lines.extend([
+        power("package-0", 40.0, 20.0, 30.0),
+        power("core", 0.0, 80.0, 5.0),
+        power("package-0", 0.0, 20.0, 12.5),
+        metadata(1, 0, Fact::Energy(energy)),
+    ]);
+    let last = lines
+        .iter()
+        .position(|line| matches!(line, Line::Metadata(metadata) if matches!(metadata.fact, Fact::End(_))));
+    let end = lines.remove(last.expect("it is complete"));
+    lines.push(end);
     lines
 }
 

@@ -2,7 +2,7 @@
 
 use super::{about, end, metadata, named};
 use dahl_trace::format::{
-    ArrayUse, Cause, Counter, Fact, Idle, Line, Memory, Slice, TRANSFERS, Task, Transfer, What, Worker,
+    ArrayUse, Cause, Counter, Fact, Idle, Level, Line, Memory, Slice, TRANSFERS, Task, Transfer, What, Worker,
 };
 use std::collections::HashMap;
 
@@ -157,10 +157,11 @@ impl Machine {
     }
 
     fn memory(&mut self, node: u32, at: u64) {
-        let args = Memory { bytes: self.memory[node as usize] };
+        let args = Level::Memory(Memory { bytes: self.memory[node as usize] });
         self.lines.push(Line::Counter(Counter {
             name: "memory".to_owned(),
             ts: us(at),
+            dur: None,
             pid: node + 1,
             args,
         }));

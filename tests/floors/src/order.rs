@@ -4,11 +4,11 @@
 pub const CRATES: &[&[(&str, &str)]] = &[
     &[
         ("dahl-element", "dahl-element"),
+        ("dahl-energy", "dahl-energy"),
         ("dahl-expression", "dahl-expression"),
         ("dahl-files", "dahl-files"),
-        ("dahl-trace", "dahl-trace"),
     ],
-    &[("dahl-cuda", "dahl-cuda")],
+    &[("dahl-cuda", "dahl-cuda"), ("dahl-trace", "dahl-trace")],
     &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
     &[("dahl-testing", "dahl-testing"), ("dahl-program", "dahl-program")],
@@ -20,7 +20,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 /// The top-level modules of `dahl-core` on each floor. A module uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
-    &["sleep", "footprint", "float_control", "fork"],
+    &["sleep", "footprint", "float_control", "fork", "metering"],
     &["memory"],
     &["codelet", "error"],
     &["topology", "check", "expression"],

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::super::warnings::Warnings;
 use super::aside::{free_name, set_aside};
 use super::change::Change;
+use super::energy_file::{EnergyFile, EnergyOfKind};
 use super::file::{CodeletFile, CopyTime, Places, TransferFile, examine, read};
 use super::library::Library;
 use super::machine::MachineFacts;
@@ -25,6 +26,7 @@ const TRIES: usize = 3;
 const LOCK: &str = "lock";
 pub(super) const MACHINE: &str = "machine.toml";
 pub(super) const TRANSFERS: &str = "transfers.toml";
+pub(super) const ENERGY: &str = "energy.toml";
 
 /// The store of a machine's performance models.
 #[derive(Debug)]
@@ -155,6 +157,37 @@ impl Store {
         load().ok().flatten().unwrap_or_default().transfer
     }
 
+    /// The stored windows from which the energy of codelets is estimated.
+    pub(in super::super) fn energies(&self, warnings: &Warnings) -> Vec<EnergyOfKind> {
+        let load = || {
+            let _lock = self.lock()?;
+            read::<EnergyFile>(&self.folder.join(ENERGY), warnings)
+        };
+        load().ok().flatten().unwrap_or_default().energy
+    }
+
+    /// Adds to the stored windows, or replaces them.
+    #[track_caller]
+    pub(in super::super) fn save_energies(
+        &self,
+        energies: &[EnergyOfKind],
+        replaces: bool,
+        warnings: &Warnings,
+    ) -> Result<()> {
+        if energies.is_empty() {
+            return Ok(());
+        }
+        let write = || {
+            let _lock = self.lock()?;
+            self.begin(warnings)?;
+            let path = self.folder.join(ENERGY);
+            let mut file = read(&path, warnings)?.unwrap_or_else(EnergyFile::new);
+            file.add(energies, replaces);
+            dahl_files::save(&path, file.text())
+        };
+        write().map_err(|error| unusable(self.setting, &self.folder, &error))
+    }
+
     /// Adds to the stored histories. What cannot be written remains unsaved.
     #[track_caller]
     pub(in super::super) fn save(
@@ -272,7 +305,8 @@ impl Version {
 pub(super) fn codelet_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_of_codelet = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default();
-        path.extension().is_some_and(|extension| extension == "toml") && name != MACHINE && name != TRANSFERS
+        let is_other = [MACHINE, TRANSFERS, ENERGY].iter().any(|other| name == *other);
+        path.extension().is_some_and(|extension| extension == "toml") && !is_other
     };
     let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     let mut paths: Vec<_> = paths.into_iter().filter(is_of_codelet).collect();

@@ -6,6 +6,7 @@
 
 mod aside;
 mod change;
+mod energy_file;
 mod file;
 mod folder;
 mod library;
@@ -13,6 +14,7 @@ mod machine;
 mod stored;
 
 pub(super) use change::Change;
+pub(super) use energy_file::EnergyOfKind;
 pub(super) use file::CopyTime;
 pub(crate) use folder::Store;
 pub(super) use library::Library;

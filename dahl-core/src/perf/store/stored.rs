@@ -7,11 +7,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::energy_file::EnergyFile;
 use super::file::{CodeletFile, Stored, TransferFile, examine};
-use super::folder::{MACHINE, TRANSFERS, codelet_files};
+use super::folder::{ENERGY, MACHINE, TRANSFERS, codelet_files};
 use super::machine::MachineFacts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::Machine;
+use crate::perf::energies::EnergyEstimate;
 use crate::perf::history::History;
 
 /// The performance models in a folder ([`performance_dir`](crate::RuntimeBuilder::performance_dir)).
@@ -42,6 +44,8 @@ pub struct StoredMachine {
     pub histories: Vec<History>,
     /// The durations of copies between memories.
     pub transfers: Vec<StoredTransfer>,
+    /// The energy of each codelet and kind of worker, and the idle power of each kind.
+    pub energies: Vec<EnergyEstimate>,
 }
 
 /// The processor that durations were measured on.
@@ -138,9 +142,22 @@ impl StoredModels {
             latency_us: copy.latency_us,
             gbytes_per_s: copy.gbytes_per_s,
         });
+        let energies = self.file::<EnergyFile>(folder.join(ENERGY))?.unwrap_or_default().energy;
+        let energies =
+            energies.iter().flat_map(|one| EnergyEstimate::of_kind(&one.worker_kind, &one.windows));
+        let energies = energies.collect();
         let (processor, simulated) = (facts.processor(), facts.simulated());
         let (name, transfers) = (name_of(&folder), transfers.collect());
-        self.machines.push(StoredMachine { host, name, folder, processor, simulated, histories, transfers });
+        self.machines.push(StoredMachine {
+            host,
+            name,
+            folder,
+            processor,
+            simulated,
+            histories,
+            transfers,
+            energies,
+        });
         Ok(())
     }
 

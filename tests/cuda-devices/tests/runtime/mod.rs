@@ -5,6 +5,7 @@
 
 mod bed;
 mod compiled;
+mod energy;
 mod failures;
 mod graphs;
 mod libraries;
