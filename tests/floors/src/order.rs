@@ -6,6 +6,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
         ("dahl-element", "dahl-element"),
         ("dahl-expression", "dahl-expression"),
         ("dahl-files", "dahl-files"),
+        ("dahl-plan", "dahl-plan"),
         ("dahl-trace", "dahl-trace"),
     ],
     &[("dahl-cuda", "dahl-cuda")],
