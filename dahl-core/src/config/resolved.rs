@@ -4,6 +4,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dahl_energy::Absence;
+
 use super::RuntimeBuilder;
 use super::devices::cuda_devices;
 use super::environment::{binding, count, default_name, energy, from_environment, statistics};
@@ -101,6 +103,10 @@ impl Config {
             built_at: Location::caller(),
             statistics: None,
             measures_waits: false,
+            energy: EnergySetting::Off(Absence::new(
+                "nothing runs in a recording",
+                "look at the runtime that replays it",
+            )),
             records: true,
         }
     }

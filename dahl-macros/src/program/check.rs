@@ -1,7 +1,7 @@
 //! Whether a function can be a program. All errors are reported together, each under the user's tokens.
 
-use syn::{FnArg, Safety};
 use syn::visit::Visit;
+use syn::{FnArg, Safety};
 
 use super::model::Program;
 use crate::errors::Errors;

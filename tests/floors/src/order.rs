@@ -7,6 +7,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
         ("dahl-energy", "dahl-energy"),
         ("dahl-expression", "dahl-expression"),
         ("dahl-files", "dahl-files"),
+        ("dahl-plan", "dahl-plan"),
     ],
     &[("dahl-cuda", "dahl-cuda"), ("dahl-trace", "dahl-trace")],
     &[("dahl-driver", "dahl-driver")],
