@@ -11,6 +11,7 @@ mod load;
 mod machine;
 mod output;
 mod perf;
+mod plan;
 mod plot;
 mod progress;
 mod study;
@@ -31,15 +32,16 @@ Examples:
   dahl machine
   dahl perf --dir models explain matmul
   dahl trace summary run.json
+  dahl plan memory buffers.csv
   dahl plot training.csv
   dahl bench overhead
 
 Exit codes:
   0  it is done, or whoever read the output wanted no more of it
-  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed
+  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed, buffers do not fit
   2  it was not understood: wrong arguments, a file that cannot be read, a name that is not there";
 
-/// Looks at machines, performance models, traces and trainings of dahl, and runs its benchmarks and studies.
+/// Looks at machines, performance models, traces and trainings of dahl, computes plans, and runs benchmarks and studies.
 #[derive(Parser)]
 #[command(name = "dahl", version, after_help = AFTER_HELP)]
 struct Arguments {
@@ -57,6 +59,8 @@ enum Command {
     Perf(perf::Arguments),
     /// Reads a trace of a run: a summary, a page to look at, and formats of other programs.
     Trace(trace::Arguments),
+    /// Computes plans: the offsets of buffers in memory.
+    Plan(plan::Arguments),
     /// Draws the learning curves of a training, from its CSV file, as SVG.
     Plot(plot::Arguments),
     /// Measures what the runtime itself costs.
@@ -73,6 +77,7 @@ impl Command {
             Self::Machine(arguments) => machine::run(arguments, output),
             Self::Perf(arguments) => perf::run(arguments, output),
             Self::Trace(arguments) => trace::run(arguments, output),
+            Self::Plan(arguments) => plan::run(arguments, output),
             Self::Plot(arguments) => plot::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),

@@ -65,8 +65,12 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     }
     let (impl_generics, _, bounds) = generics.split_for_impl();
     let (_, type_generics, _) = input.generics.split_for_impl();
+    let is_argument = !element.is_new;
     let (element, kind) = (&element.name, name.to_string());
+    let argument = is_argument.then(|| argument(input, element, &root));
     quote! {
+        #argument
+
         #[automatically_derived]
         impl #impl_generics #root::Module<#element> for #name #type_generics #bounds {
             fn visit<'__a>(&'__a self, __visit: &mut #root::module::Visit<'_, '__a, #element>) {
@@ -79,6 +83,30 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
             }
         }
     }
+}
+
+/// The implementations that let a module be an argument of a program, behind `&` and `&mut`.
+fn argument(input: &DeriveInput, element: &Ident, root: &Path) -> TokenStream {
+    let name = &input.ident;
+    let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
+    let implement = |reference: TokenStream, bind: TokenStream| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #root::__private::ProgramArgument for #reference #name #type_generics #bounds {
+                fn bind<'__b>(&'__b mut self, __bindings: &mut #root::__private::Bindings<'__b>) {
+                    #bind;
+                }
+
+                fn name(&self, __name: &str, __names: &mut ::std::vec::Vec<::std::string::String>) {
+                    #root::__private::name::<#element, _>(&**self, __name, __names);
+                }
+            }
+        }
+    };
+    let shared = implement(quote!(&), quote!(#root::__private::bind::<#element, _>(&**self, __bindings)));
+    let exclusive =
+        implement(quote!(&mut), quote!(#root::__private::bind_mut::<#element, _>(&mut **self, __bindings)));
+    quote!(#shared #exclusive)
 }
 
 /// The element type of a module.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dahl::__nn::{Composite, Gradient, SealedScope};
 use dahl::ops::Philox;
 use dahl::prelude::*;
+use dahl::program::ProgramScope;
 use dahl::{Differentiable, Task};
 
 use crate::gradients;
@@ -37,6 +38,8 @@ pub struct Step<'a> {
     seed: u64,
     /// Random numbers of the step that have been taken.
     taken: AtomicU64,
+    /// Whether a program is being recorded.
+    is_recorded: bool,
 }
 
 /// What the operations of a step run under.
@@ -52,7 +55,7 @@ impl Step<'static> {
     #[track_caller]
     pub fn learning(rt: &Runtime) -> Self {
         let (under, seed) = (Under::Tape(rt.tape()), rt.next_seed());
-        Self { under, is_training: true, seed, taken: AtomicU64::new(0) }
+        Self { under, is_training: true, seed, taken: AtomicU64::new(0), is_recorded: false }
     }
 
     /// A step of evaluation: nothing is remembered.
@@ -62,7 +65,13 @@ impl Step<'static> {
     }
 
     pub(crate) fn in_arena(arena: Arena) -> Self {
-        Self { under: Under::Arena(arena), is_training: false, seed: 0, taken: AtomicU64::new(0) }
+        Self {
+            under: Under::Arena(arena),
+            is_training: false,
+            seed: 0,
+            taken: AtomicU64::new(0),
+            is_recorded: false,
+        }
     }
 }
 
@@ -70,7 +79,13 @@ impl<'a> Step<'a> {
     /// A step of training under a tape of the caller's, with the random numbers of seed 0: give each step a
     /// [seed](Self::seed) of its own.
     pub fn under(tape: Tape<'a>) -> Self {
-        Self { under: Under::Tape(tape), is_training: true, seed: 0, taken: AtomicU64::new(0) }
+        Self {
+            under: Under::Tape(tape),
+            is_training: true,
+            seed: 0,
+            taken: AtomicU64::new(0),
+            is_recorded: false,
+        }
     }
 
     /// Takes the random numbers of this seed. Steps with the same seed draw the same numbers.
@@ -107,6 +122,9 @@ impl<'a> Step<'a> {
 
     /// The next `count` random numbers of the step.
     pub fn numbers(&self, count: usize) -> Philox {
+        if self.is_recorded {
+            self.detached().refuse("what draws random numbers of a step, such as dropout in training,");
+        }
         Philox::new(self.seed).skip(self.taken.fetch_add(count as u64, Ordering::Relaxed))
     }
 
@@ -160,6 +178,15 @@ impl<'a> Step<'a> {
             Some(tape) => gradients::accumulate(tape, loss, model),
             None => Ok(()),
         }
+    }
+}
+
+/// A step of training in a program.
+impl ProgramScope for Step<'static> {
+    fn within(recording: &Recording<'_>) -> Self {
+        let mut step = Self::under(recording.tape());
+        step.is_recorded = true;
+        step
     }
 }
 

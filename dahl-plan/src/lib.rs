@@ -1,7 +1,9 @@
 //! Plans as pure algorithms: they take numbers, return a plan, and say how good it is.
 //!
 //! [`memory`] gives buffers with known lifetimes their offsets in one block.
+//! [`order`](mod@order) orders tasks so that little memory is in use at one time.
 //!
 //! Not here: arrays, tasks and devices. Who has a program computes lifetimes and sizes from it, and calls this crate.
 
 pub mod memory;
+pub mod order;

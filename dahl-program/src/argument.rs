@@ -19,6 +19,10 @@ pub trait ProgramArgument {
     /// Adds a name for each array, for one called `name`.
     #[doc(hidden)]
     fn name(&self, name: &str, names: &mut Vec<String>);
+
+    /// A replay has been submitted: the argument does what the function would have done to it, apart from its arrays.
+    #[doc(hidden)]
+    fn replayed(&mut self) {}
 }
 
 /// The arguments of a call.
@@ -30,6 +34,10 @@ pub trait Arguments {
     /// Adds a name for each array of the parameters called `parameters`.
     #[doc(hidden)]
     fn name(&self, parameters: &[&str], names: &mut Vec<String>);
+
+    /// A replay has been submitted.
+    #[doc(hidden)]
+    fn replayed(&mut self) {}
 }
 
 impl<T: Element, const N: usize> ProgramArgument for &Array<'_, T, N> {
@@ -105,6 +113,10 @@ macro_rules! impl_tuples {
             fn name(&self, name: &str, names: &mut Vec<String>) {
                 $(self.$index.name(&format!("{name}.{}", $index), names);)*
             }
+
+            fn replayed(&mut self) {
+                $(self.$index.replayed();)*
+            }
         }
 
         impl<$($name: ProgramArgument),*> Arguments for ($($name,)*) {
@@ -114,6 +126,10 @@ macro_rules! impl_tuples {
 
             fn name(&self, parameters: &[&str], names: &mut Vec<String>) {
                 $(ProgramArgument::name(&self.$index, parameters[$index], names);)*
+            }
+
+            fn replayed(&mut self) {
+                $(ProgramArgument::replayed(&mut self.$index);)*
             }
         }
     };

@@ -149,7 +149,9 @@ impl Program {
         let (spare, spare_outputs) = std::mem::take(&mut self.spare);
         let mut bindings = spare.recycled();
         arguments.bind(&mut bindings);
-        match self.kept.iter().position(|kept| bindings.fits(&kept.signature)) {
+        let found = self.kept.iter().position(|kept| bindings.fits(&kept.signature));
+        let replays = found.is_some();
+        match found {
             Some(0) => self.replays += 1,
             Some(position) => {
                 self.kept[..=position].rotate_right(1);
@@ -177,7 +179,11 @@ impl Program {
         R::bind(&mut result, &mut outputs);
         let submitted = kept.instance.submit(&bindings, &outputs, location);
         self.spare = (bindings.recycled(), outputs.recycled());
-        submitted.map(|()| result)
+        submitted?;
+        if replays {
+            arguments.replayed();
+        }
+        Ok(result)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "",
     "machine",
     "perf",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 17] = [
     "trace chrome",
     "trace paje",
     "trace dot",
+    "plan",
+    "plan memory",
     "plot",
     "bench",
     "bench overhead",

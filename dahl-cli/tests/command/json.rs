@@ -130,6 +130,15 @@ fn trace() {
 }
 
 #[test]
+fn plan_memory() {
+    let value = object("plan memory buffers.csv --capacity 8");
+    has_documented_fields("plan-memory", &value);
+    assert_eq!((&value["peak_bytes"], &value["capacity_bytes"]), (&8.into(), &8.into()));
+    assert_eq!(value["lower_bound_bytes"], 7, "it is not asked for the least peak");
+    assert_eq!((&value["buffers"][1]["id"], &value["buffers"][1]["size"]), (&"h1".into(), &2.into()));
+}
+
+#[test]
 fn plot() {
     let value = object("plot training.csv -o curves.svg");
     has_documented_fields("plot", &value);

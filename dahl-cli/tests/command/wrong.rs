@@ -129,7 +129,11 @@ fn traces() {
 #[test]
 fn what_cannot_be_written_has_failed() {
     let folder = Folder::new();
-    for words in ["trace chrome run.json -o no/such.json", "perf --dir models plot dot -o no/such.svg"] {
+    for words in [
+        "trace chrome run.json -o no/such.json",
+        "perf --dir models plot dot -o no/such.svg",
+        "plan memory buffers.csv -o no/such.csv",
+    ] {
         let output = folder.dahl(words);
         assert_eq!(output.status.code(), Some(1), "{words}");
         let err = text(&output.stderr);
@@ -160,4 +164,58 @@ fn tables_of_trainings() {
     refuses(&folder, "plot bad.csv", &["bad.csv", "byte 11", "column `loss` of line 2", "`high`"]);
     refuses(&folder, "plot training.csv -o training.csv", &["training.csv is the table itself"]);
     refuses(&folder, "plot training.csv -o - --json", &["`--output -`", "`--json`"]);
+}
+
+#[test]
+fn tables_of_buffers() {
+    let folder = Folder::new();
+    refuses(&folder, "plan memory nothing.csv", &["nothing.csv", "No such file"]);
+    let cases = [
+        ("", "bad.csv:1: no column `id`: expected the columns id, lower, upper, size"),
+        ("id,lower,upper\n", "bad.csv:1: no column `size`: expected"),
+        ("id,lower,upper,size,gaps\n", "bad.csv:1: unknown column `gaps`: expected"),
+        ("id,lower,upper,size,id\n", "bad.csv:1: column `id` is there twice: expected"),
+        (
+            "id,lower,upper,size\na,0,1\n",
+            "bad.csv:2: expected 4 cells, as in the first line, and there are 3",
+        ),
+        (
+            "id,lower,upper,size\n\na,0,1,4\nb,0,x,4\n",
+            "bad.csv:4: column `upper` is `x`: expected a whole number",
+        ),
+        (
+            "size,id,lower,upper\n-4,a,0,1\n",
+            "bad.csv:2: column `size` is `-4`: expected a whole number of bytes",
+        ),
+        ("id,lower,upper,size\na,2,2,4\n", "bad.csv:2: expected lower < upper, and they are 2 and 2"),
+        ("id,lower,upper,size\na,0,1,4\na,1,2,4\n", "bad.csv:3: id `a` is that of line 2 too"),
+        ("id,lower,upper,size\na,0,1,9223372036854775808\n", "bad.csv: the buffers are too large"),
+    ];
+    for (content, fact) in cases {
+        folder.write("bad.csv", content);
+        refuses(&folder, "plan memory bad.csv", &[fact]);
+    }
+    fs::write(folder.path("bad.csv"), b"id,lower,upper,size\n\xff,0,1,4\n").expect("it can be written");
+    refuses(&folder, "plan memory bad.csv", &["bad.csv:2: expected text in UTF-8"]);
+    refuses(&folder, "plan memory buffers.csv --out buffers.csv", &["buffers.csv is the table itself"]);
+    refuses(&folder, "plan memory buffers.csv --out - --json", &["`--out -`", "`--json`"]);
+    refuses(&folder, "plan memory buffers.csv --capacity 1KiB", &["'1KiB'", "--capacity"]);
+    refuses(&folder, "plan memory buffers.csv --alignment 0", &["'0'", "--alignment"]);
+    refuses(&folder, "plan memory buffers.csv --seconds -1", &["-1"]);
+}
+
+#[test]
+fn buffers_that_do_not_fit_and_those_of_which_it_is_not_known() {
+    let folder = Folder::new();
+    let cases = [
+        ("--capacity 6", "the buffers do not fit into 6 bytes: they need at least 7"),
+        ("--capacity 7", "the buffers do not fit into 7 bytes: they need at least 8"),
+        ("--capacity 7 --steps 0", "the search has not found out whether the buffers fit into 7 bytes"),
+    ];
+    for (words, fact) in cases {
+        let output = folder.dahl(&format!("plan memory buffers.csv {words}"));
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!((output.status.code(), &*out), (Some(1), ""), "{words}: {err}");
+        assert!(err.contains("buffers.csv: ") && err.contains(fact), "{words}: {err}");
+    }
 }

@@ -307,6 +307,15 @@ impl Arena {
         self.reset();
     }
 
+    /// While a program is recorded: says that it does something that cannot be replayed.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn refuse(&self, what: &'static str) {
+        if let Some(log) = self.runtime.host().log() {
+            log.refuse(what, Location::caller());
+        }
+    }
+
     /// The workers of its runtime, as in [`Runtime::worker_infos`](crate::Runtime::worker_infos).
     pub fn worker_infos(&self) -> &[WorkerInfo] {
         self.runtime.host().worker_infos()

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use super::instance::Engine;
 use crate::argument::Argument;
-use crate::array::Array;
+use crate::array::{Array, Shared};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
@@ -20,6 +20,8 @@ use crate::shape::Layout;
 pub struct Bindings<'a> {
     pub(super) arrays: Vec<Binding>,
     values: Vec<u8>,
+    /// What keeps the arrays that are inside of arguments.
+    owners: Vec<Shared>,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -80,7 +82,8 @@ impl<'a> Bindings<'a> {
     pub fn recycled<'b>(mut self) -> Bindings<'b> {
         self.arrays.clear();
         self.values.clear();
-        Bindings { arrays: self.arrays, values: self.values, borrows: PhantomData }
+        self.owners.clear();
+        Bindings { arrays: self.arrays, values: self.values, owners: self.owners, borrows: PhantomData }
     }
 
     /// Adds an array that the program reads.
@@ -91,6 +94,26 @@ impl<'a> Bindings<'a> {
     /// Adds an array that the program may change.
     pub fn write<T: Element, const N: usize>(&mut self, array: &'a mut Array<'_, T, N>) {
         self.add(array, true);
+    }
+
+    /// Adds an array inside of an argument, which the program reads. The argument is borrowed until the call returns; the
+    /// array is kept besides, since nothing says for how long it is inside.
+    pub fn read_inside<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
+        self.keep(array);
+        self.add(array, false);
+    }
+
+    /// Adds an array inside of an argument, which the program may change. See [`read_inside`](Self::read_inside).
+    pub fn write_inside<T: Element, const N: usize>(&mut self, array: &mut Array<'_, T, N>) {
+        self.keep(array);
+        self.add(array, true);
+    }
+
+    /// # Panics
+    /// If it is a part of another array: what is inside of arguments is whole.
+    fn keep<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>) {
+        let owner = Shared::of(array.state());
+        self.owners.push(owner.expect("the arrays of a module are no parts of others"));
     }
 
     fn add<T: Element, const N: usize>(&mut self, array: &Array<'_, T, N>, writes: bool) {
@@ -133,7 +156,7 @@ impl<'a> Bindings<'a> {
 
     /// The states, for the lifetime of the borrows.
     pub(super) fn states(&self) -> impl Iterator<Item = (&'a ArrayState, bool)> {
-        // SAFETY: the arrays are borrowed for `'a`.
+        // SAFETY: the arrays are borrowed for `'a`, or owned by this; an owner is given up when this is recycled.
         self.arrays.iter().map(|array| (unsafe { array.state.as_ref() }, array.kind.writes))
     }
 

@@ -4,6 +4,7 @@
 //! A module's `forward` is a method of its own signature, which takes a [`Step`]. Not here: the layers (`layer`), and the
 //! updates of parameters (`optimizer`).
 
+mod argument;
 mod buffer;
 mod duplicate;
 mod fields;
@@ -22,6 +23,8 @@ use dahl::prelude::*;
 
 use crate::step::Step;
 
+#[doc(hidden)]
+pub use argument::{bind, bind_mut, name};
 pub use buffer::Buffer;
 pub use dahl_macros::Module;
 pub use file::TensorName;

@@ -61,6 +61,7 @@ impl<T: Real> Adadelta<T> {
 
 impl UpdateRule for AdadeltaRule {
     const LEARNING_RATE: &'static str = "Adadelta: learning_rate";
+    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate

@@ -55,6 +55,7 @@ impl<T: Real> Lion<T> {
 
 impl UpdateRule for LionRule {
     const LEARNING_RATE: &'static str = "Lion: learning_rate";
+    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate

@@ -84,6 +84,7 @@ impl<T: Real> RmsProp<T> {
 
 impl UpdateRule for RmsPropRule {
     const LEARNING_RATE: &'static str = "RmsProp: learning_rate";
+    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate

@@ -63,6 +63,7 @@ impl<T: Real> Sgd<T> {
 
 impl UpdateRule for SgdRule {
     const LEARNING_RATE: &'static str = "Sgd: learning_rate";
+    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate

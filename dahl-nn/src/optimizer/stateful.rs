@@ -5,8 +5,10 @@ use std::fmt;
 use dahl::ops;
 use dahl::prelude::*;
 
+use dahl::program::{Bindings, ProgramArgument};
+
 use super::Optimizer;
-use crate::module::{Name, Parameter};
+use crate::module::{Module, Name, Parameter};
 use crate::setting::Settings;
 
 /// The formula of an optimizer: how a task updates one parameter from its gradient and from the arrays that the optimizer
@@ -16,6 +18,9 @@ use crate::setting::Settings;
 pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
     /// What errors call the learning rate: `"AdamW: learning_rate"`.
     const LEARNING_RATE: &'static str;
+
+    /// Whether an update depends on the number of the step: a program is then recorded anew for each.
+    const COUNTS_STEPS: bool = true;
 
     /// The learning rate.
     fn learning_rate(&mut self) -> &mut f64;
@@ -181,6 +186,29 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         group.map_or(self.rule, |group| self.groups[group].options.rule)
     }
 
+    /// Makes the state of a parameter, unless there is one that fits.
+    fn require_state(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        let is_known = self.parameters.get(index).and_then(Option::as_ref);
+        // State begins anew for another parameter, and if a setting now asks for other arrays.
+        let fits = |tracked: &Tracked<T>| {
+            tracked.state.shape == parameter.shape
+                && tracked.state.array_names == self.rule_of(tracked.group).state_names()
+        };
+        if !is_known.is_some_and(fits) {
+            let tracked = self.track(name, parameter)?;
+            while self.parameters.len() <= index {
+                self.parameters.push(None);
+            }
+            self.parameters[index] = Some(tracked);
+        }
+        Ok(())
+    }
+
     /// The state of a parameter that has not been updated yet.
     fn track(&self, name: &Name<'_>, parameter: &Parameter<'_, T>) -> dahl::Result<Tracked<T>> {
         let name = name.to_string();
@@ -222,19 +250,7 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         parameter: &mut Parameter<'_, T>,
     ) -> dahl::Result<()> {
         self.check_settings()?;
-        let is_known = self.parameters.get(index).and_then(Option::as_ref);
-        // State begins anew for another parameter, and if a setting now asks for other arrays.
-        let fits = |tracked: &Tracked<T>| {
-            tracked.state.shape == parameter.shape
-                && tracked.state.array_names == self.rule_of(tracked.group).state_names()
-        };
-        if !is_known.is_some_and(fits) {
-            let tracked = self.track(name, parameter)?;
-            while self.parameters.len() <= index {
-                self.parameters.push(None);
-            }
-            self.parameters[index] = Some(tracked);
-        }
+        self.require_state(index, name, parameter)?;
         let group = self.parameters[index].as_ref().and_then(|tracked| tracked.group);
         let rule = self.rule_of(group);
         let Some(Tracked { state, .. }) = &mut self.parameters[index] else { return Ok(()) };
@@ -255,6 +271,50 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
     fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
         let tracked = |state: ParameterState<T>| Tracked { group: self.group_of(&state.name), state };
         self.parameters = states.into_iter().map(|state| state.map(tracked)).collect();
+    }
+}
+
+impl<T: Real, R: UpdateRule> Stateful<T, R> {
+    /// Makes what the optimizer keeps for each parameter of a model: a program that steps must not make it.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    pub fn prepare(&mut self, model: &mut impl Module<T>) -> dahl::Result<()> {
+        let mut index = 0;
+        model.for_each_parameter(|name, parameter| {
+            index += 1;
+            if parameter.frozen { Ok(()) } else { self.require_state(index - 1, name, parameter) }
+        })
+    }
+}
+
+/// The arrays that it keeps may be changed; its settings, and for rules that count them its steps, are a part of the
+/// recording.
+impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        let counts = R::COUNTS_STEPS;
+        let rules = std::iter::once(self.rule).chain(self.groups.iter().map(|group| group.options.rule));
+        for rule in rules {
+            format!("{rule:?}").bytes().for_each(|byte| bindings.value(byte));
+        }
+        for state in self.parameters.iter_mut().flatten().map(|tracked| &mut tracked.state) {
+            if counts {
+                bindings.value(state.steps);
+            }
+            state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
+        }
+    }
+
+    fn name(&self, name: &str, names: &mut Vec<String>) {
+        for state in self.states() {
+            names.extend(state.array_names.iter().map(|array| format!("{name}.{}.{array}", state.name)));
+        }
+    }
+
+    fn replayed(&mut self) {
+        for tracked in self.parameters.iter_mut().flatten() {
+            tracked.state.steps += 1;
+        }
     }
 }
 

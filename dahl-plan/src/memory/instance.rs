@@ -63,7 +63,7 @@ impl Scaled {
 }
 
 impl Instance {
-    fn new<T: Copy + Ord>(lifetimes: &[(T, T)], size: Vec<u64>, length: Vec<u64>) -> Self {
+    pub(super) fn new<T: Copy + Ord>(lifetimes: &[(T, T)], size: Vec<u64>, length: Vec<u64>) -> Self {
         let buffers = lifetimes.len();
         let starts = lifetimes.iter().enumerate().map(|(buffer, &(lower, _))| (lower, true, buffer));
         let ends = lifetimes.iter().enumerate().map(|(buffer, &(_, upper))| (upper, false, buffer));

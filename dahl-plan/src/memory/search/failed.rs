@@ -45,3 +45,21 @@ fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Failed, share};
+
+    #[test]
+    fn a_failure_holds_from_its_cursor_on() {
+        let mut failed = Failed::default();
+        let key = share(1, 7).wrapping_add(share(2, 0));
+        failed.add(key, (5, 2));
+        failed.add(key, (9, 0));
+        let known = [(5, 1), (5, 2), (5, 3), (6, 0)].map(|cursor| failed.contains(key, cursor));
+        assert_eq!(known, [false, true, true, true]);
+        failed.add(key, (0, 3));
+        assert!(failed.contains(key, (5, 1)));
+        assert!(!failed.contains(share(1, 0).wrapping_add(share(2, 7)), (9, 9)));
+    }
+}

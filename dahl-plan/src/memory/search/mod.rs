@@ -7,6 +7,8 @@ mod failed;
 mod order;
 mod restarts;
 mod state;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use restarts::Restarts;

@@ -1,0 +1,32 @@
+//! `dahl plan`: plans from files of numbers.
+
+mod memory;
+mod table;
+
+use crate::output::Output;
+use crate::trouble::Trouble;
+
+const EXAMPLES: &str = "\
+Examples:
+  dahl plan memory buffers.csv                 offsets with the least peak
+  dahl plan memory buffers.csv --capacity 8    offsets within 8 bytes";
+
+/// The arguments of `dahl plan`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    plan: Plan,
+}
+
+#[derive(clap::Subcommand)]
+enum Plan {
+    /// Gives buffers with known lifetimes their offsets in one block of memory.
+    Memory(memory::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
+    match &arguments.plan {
+        Plan::Memory(memory) => memory::run(memory, output),
+    }
+}
