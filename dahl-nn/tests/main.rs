@@ -16,6 +16,7 @@ mod names;
 mod networks;
 mod optimizers;
 pub mod placement;
+mod programs;
 mod records;
 mod schedules;
 mod settings;

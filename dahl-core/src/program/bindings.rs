@@ -245,7 +245,8 @@ impl Detached {
         location: &'static Location<'static>,
     ) -> Result<()> {
         let states = bindings.arrays.iter().map(|array| array.state.as_ptr().cast_const());
-        if bindings.fits(&self.signature) && states.eq(self.states.iter().copied()) {
+        // Plain values may differ: an optimizer has counted its step.
+        if states.eq(self.states.iter().copied()) {
             return Ok(());
         }
         let fact =
