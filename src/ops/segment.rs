@@ -140,7 +140,7 @@ pub fn segment_softmax<T: Real>(
                 }
                 for (row, &segment) in segments.iter().enumerate() {
                     let sums = &sums[range(segment, row, count, width)];
-                    powers[rows(row)].iter_mut().zip(sums).for_each(|(power, &sum)| *power = *power / sum);
+                    powers[rows(row)].iter_mut().zip(sums).for_each(|(power, &sum)| *power /= sum);
                 }
                 T::narrow_slice(powers, out);
             },
