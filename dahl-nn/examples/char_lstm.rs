@@ -24,11 +24,11 @@ usage: char_lstm [OPTIONS]
   --text FILE           another text, UTF-8
   --steps N             steps of training [default: 300]
   --batch-size N        windows of a step [default: 32]
-  --window N            characters of a window [default: 48]
+  --window N            characters of a window [default: 32]
   --features N          features of a character [default: 32]
-  --width N             features of a state [default: 128]
+  --width N             features of a state [default: 64]
   --layers N            [default: 1]
-  --learning-rate X     [default: 0.003]
+  --learning-rate X     [default: 0.005]
   --write N             characters that are written at the end [default: 200]
   --prompt TEXT         what they continue [default: In the beginning]
   --temperature X       [default: 0.8]
@@ -57,9 +57,9 @@ impl Settings {
             text: None,
             steps: 300,
             batch_size: 32,
-            window: 48,
-            extents: Extents { vocabulary: 0, features: 32, width: 128, layers: 1 },
-            learning_rate: 3e-3,
+            window: 32,
+            extents: Extents { vocabulary: 0, features: 32, width: 64, layers: 1 },
+            learning_rate: 5e-3,
             write: 200,
             prompt: "In the beginning".to_owned(),
             temperature: 0.8,

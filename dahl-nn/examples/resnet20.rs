@@ -18,7 +18,7 @@ half and three quarters of the steps.
 usage: resnet20 [OPTIONS]
 
   --blocks N            of each of the three groups; N blocks make 6 N + 2 layers [default: 3]
-  --width N             channels of the first group [default: 16]
+  --width N             channels of the first group; the paper has 16 [default: 8]
   --momentum X          [default: 0.9]
   --weight-decay X      [default: 0.0001]";
 
@@ -64,7 +64,7 @@ fn run(settings: &Settings<Network>) -> dahl::Result<()> {
 }
 
 fn main() -> ExitCode {
-    let network = Network { blocks: 3, width: 16, momentum: 0.9, weight_decay: 1e-4 };
+    let network = Network { blocks: 3, width: 8, momentum: 0.9, weight_decay: 1e-4 };
     let own = |network: &mut Network, name: &str, parser: &mut lexopt::Parser| {
         match name {
             "blocks" => network.blocks = number(parser)?,

@@ -257,7 +257,7 @@ codelet_types! {
     rotate: Rotate180;
     rounding: Ceil, Floor, Round, Trunc;
     sampling: Bernoulli, Categorical, Exponential, Gumbel;
-    segment: SegmentSoftmax, SegmentSum;
+    segment: SegmentSoftmax, SegmentSoftmaxBackward, SegmentSum;
     shuffle: GatherRows, Permutation;
     slice: Slice, SliceBackward;
     softmax: LogSoftmax, Softmax;

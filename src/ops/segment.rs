@@ -140,7 +140,7 @@ pub fn segment_softmax<T: Real>(
                 }
                 for (row, &segment) in segments.iter().enumerate() {
                     let sums = &sums[range(segment, row, count, width)];
-                    powers[rows(row)].iter_mut().zip(sums).for_each(|(power, &sum)| *power = *power / sum);
+                    powers[rows(row)].iter_mut().zip(sums).for_each(|(power, &sum)| *power /= sum);
                 }
                 T::narrow_slice(powers, out);
             },
@@ -148,16 +148,90 @@ pub fn segment_softmax<T: Real>(
     });
 }
 
-/// `by_input = out * (gradient - sum of out * gradient over the segment)`.
 fn segment_softmax_gradient<T: Real, const N: usize>(
     rule: SegmentSoftmaxGradient<'_, T, N>,
 ) -> dahl::Result<()> {
     let SegmentSoftmaxGradient { segments, out, gradient, scope, by_input, count, .. } = rule;
     let Some(by_input) = by_input else { return Ok(()) };
-    let products = super::mul_init(scope, out, gradient)?;
-    let sums = segment_sum_init(scope, &products, segments, count)?;
-    let means = super::index_select_init(scope, &sums, segments, 0)?;
-    let differences = super::sub_init(scope, gradient, &means)?;
-    *by_input = super::mul_init(scope, out, &differences)?;
+    *by_input = segment_softmax_backward_init(scope, out, gradient, segments, count)?;
+    Ok(())
+}
+
+/// The gradient of [`segment_softmax`] by its input:
+/// `output[i, ..]` times (`gradient[i, ..]` minus the sum of `output[j, ..] * gradient[j, ..]` over the rows `j` of the
+/// segment of `i`).
+///
+/// # Shapes
+/// `output` (that of [`segment_softmax`]), `gradient` and `out` of one shape, `segments: [rows]` with numbers below `count`.
+#[codelet(
+    R, R, R, W,
+    cpu_only,
+    shape(out = output),
+    check(gradient.shape() == output.shape()),
+    check(output.shape().first() == Some(&segments.len())),
+    flops = 4 * output.len(),
+    gradient = segment_softmax_backward_gradient(output, gradient, segments),
+    reference = crate::reference::segment::segment_softmax_backward,
+    error = sum(n = segments.len() + 4, terms = crate::reference::segment::segment_softmax_backward_terms)
+)]
+pub fn segment_softmax_backward<T: Real>(
+    output: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    segments: ArrayView1<u32>,
+    out: ArrayViewMutD<T>,
+    count: usize,
+) {
+    let width = width(output.shape());
+    let (output, gradient) = (row_major(&output), row_major(&gradient));
+    let (output, gradient) = (elements(&output), elements(&gradient));
+    let rows = |row: usize| row * width..(row + 1) * width;
+    write(out, |out| {
+        with_scratch([count * width], |[sums]: [&mut [T::Compute]; 1]| {
+            sums.fill(T::Compute::ZERO);
+            for (row, &segment) in segments.iter().enumerate() {
+                let terms = output[rows(row)].iter().zip(&gradient[rows(row)]);
+                let sums = sums[range(segment, row, count, width)].iter_mut();
+                sums.zip(terms)
+                    .for_each(|(sum, (output, gradient))| *sum += output.widen() * gradient.widen());
+            }
+            for (row, &segment) in segments.iter().enumerate() {
+                let terms = output[rows(row)].iter().zip(&gradient[rows(row)]);
+                let sums = &sums[range(segment, row, count, width)];
+                for (out, ((output, gradient), &sum)) in out[rows(row)].iter_mut().zip(terms.zip(sums)) {
+                    *out = T::narrow(output.widen() * (gradient.widen() - sum));
+                }
+            }
+        });
+    });
+}
+
+fn segment_softmax_backward_gradient<T: Real, const N: usize>(
+    rule: SegmentSoftmaxBackwardGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let SegmentSoftmaxBackwardGradient {
+        output,
+        gradient,
+        segments,
+        gradient_out,
+        scope,
+        by_output,
+        by_gradient,
+        count,
+        ..
+    } = rule;
+    if let Some(by_output) = by_output {
+        // gradient_out * (gradient - sum of output * gradient) - gradient * sum of output * gradient_out
+        let products = super::mul_init(scope, output, gradient)?;
+        let sums = segment_sum_init(scope, &products, segments, count)?;
+        let sums = super::index_select_init(scope, &sums, segments, 0)?;
+        let first = super::mul_init(scope, gradient_out, &super::sub_init(scope, gradient, &sums)?)?;
+        let products = super::mul_init(scope, output, gradient_out)?;
+        let sums = segment_sum_init(scope, &products, segments, count)?;
+        let sums = super::index_select_init(scope, &sums, segments, 0)?;
+        *by_output = super::sub_init(scope, &first, &super::mul_init(scope, gradient, &sums)?)?;
+    }
+    if let Some(by_gradient) = by_gradient {
+        *by_gradient = segment_softmax_backward_init(scope, output, gradient_out, segments, count)?;
+    }
     Ok(())
 }

@@ -39,6 +39,32 @@ pub(crate) fn segment_softmax_terms(
     map(input, segments, out, probability_terms);
 }
 
+pub(crate) fn segment_softmax_backward(
+    output: ArrayViewD<'_, f64>,
+    gradient: ArrayViewD<'_, f64>,
+    segments: ArrayView1<'_, u32>,
+    mut out: ArrayViewMutD<'_, f64>,
+    _count: usize,
+) {
+    let products = &output * &gradient;
+    let mut sums = out.to_owned();
+    map(products.view(), segments, sums.view_mut(), |terms| vec![sum_of(terms.iter().copied()); terms.len()]);
+    out.assign(&(&output * &(&gradient - &sums)));
+}
+
+pub(crate) fn segment_softmax_backward_terms(
+    output: ArrayViewD<'_, f64>,
+    gradient: ArrayViewD<'_, f64>,
+    segments: ArrayView1<'_, u32>,
+    mut out: ArrayViewMutD<'_, f64>,
+    _count: usize,
+) {
+    let products = (&output * &gradient).mapv(f64::abs);
+    let mut sums = out.to_owned();
+    map(products.view(), segments, sums.view_mut(), |terms| vec![sum_of(terms.iter().copied()); terms.len()]);
+    out.assign(&(&output.mapv(f64::abs) * &(&gradient.mapv(f64::abs) + &sums)));
+}
+
 /// Maps the elements of each segment, column by column.
 fn map(
     input: ArrayViewD<'_, f64>,

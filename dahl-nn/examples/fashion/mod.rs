@@ -25,8 +25,7 @@ pub(crate) struct Settings<O> {
 }
 
 /// The help of these settings.
-pub(crate) const HELP: &str = "\
-  --data FOLDER         the folder with the four IDX files, plain or gzipped; `installed` for the one where Debian's
+pub(crate) const HELP: &str = "  --data FOLDER         the folder with the four IDX files, plain or gzipped; `installed` for the one where Debian's
                         package dataset-fashion-mnist puts them [default: the part that comes with the crate]
   --limit N             trains with so many images [default: all]
   --epochs N            how often every image is shown [default: 3]

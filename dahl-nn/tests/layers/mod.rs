@@ -165,7 +165,7 @@ impl Table {
         }
         let wrong: Vec<_> = (self.rows.iter())
             .flat_map(|(name, worst)| worst.iter().map(move |(element, worst)| (name, element, worst)))
-            .filter(|(.., worst)| !(worst.share <= 1.0))
+            .filter(|(.., worst)| worst.share.is_nan() || worst.share > 1.0)
             .map(|(name, element, worst)| format!("{name}/{element}/{}: {:.2}", worst.place, worst.share))
             .collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -188,7 +188,7 @@ impl Worst {
             let (result, expected) = (result.to_f64(), expected.to_f64());
             let difference = (result - expected).abs();
             let share = difference / (absolute + relative * expected.abs() + own * largest);
-            if !(share <= self.share) {
+            if share.is_nan() || share > self.share {
                 let place = format!("{role}, element {index}: {result}, not {expected}");
                 *self = Self { share, difference, place };
             }

@@ -82,6 +82,22 @@ on_cpu!(less: map_less of ops::codelets::Less, ([31, 67], [31, 67], _), ());
 on_cpu!(less_equal: map_less_equal of ops::codelets::LessEqual, ([31, 67], [31, 67], _), ());
 on_cpu!(greater: map_greater of ops::codelets::Greater, ([31, 67], [31, 67], _), ());
 on_cpu!(greater_equal: map_greater_equal of ops::codelets::GreaterEqual, ([31, 67], [31, 67], _), ());
+/// Masks have no element type to choose.
+#[test]
+fn logical_and() {
+    let compared = compare_kernels::<f32, _, _, _, _>(
+        Tier::from_env(),
+        "logical_and",
+        ops::codelets::LogicalAnd,
+        &dahl::__numerics_operands!(f32, [] below(3, [31, 67]), below(3, [31, 67]), _),
+        (),
+        kernel("map_logical_and", &[]),
+    );
+    if let Err(failure) = compared {
+        panic!("\n{failure}");
+    }
+}
+
 on_cpu!(select: map_select of ops::codelets::Select, (below(2, [31, 67]), [31, 67], [31, 67], _), ());
 on_cpu!(maximum: map_maximum of ops::codelets::Maximum, ([31, 67], [31, 67], _), ());
 on_cpu!(minimum: map_minimum of ops::codelets::Minimum, ([31, 67], [31, 67], _), ());

@@ -1,5 +1,8 @@
 //! The gradients of every layer, of the loss and of a whole network, against differences of the forward, in f64.
 
+mod sequences;
+mod shapes;
+
 use std::cell::RefCell;
 
 use dahl::ops;
@@ -115,6 +118,8 @@ fn conv2d() {
     let wide = Conv2dOptions { kernel: [1, 1], stride: [3, 2], padding: [0, 0] };
     for options in [plain, odd, wide] {
         let layer = || Conv2d::new(&mut Init::new(&arena, 1), 2, 3, options).unwrap();
+        let bare = || Conv2d::without_bias(&mut Init::new(&arena, 1), 2, 3, options).unwrap();
+        check(&rt, "without bias", bare(), [3, 2, 5, 4], |step, layer, x| layer.forward_relu(step, x));
         check(&rt, "conv2d", layer(), [3, 2, 5, 4], |step, layer, x| layer.forward(step, x));
         check(&rt, "with relu", layer(), [3, 2, 5, 4], |step, layer, x| layer.forward_relu(step, x));
         if options != wide {
@@ -173,75 +178,6 @@ fn norms() {
     let layer = GroupNorm::new(&mut init(), 2, 6).unwrap();
     check(&rt, "group norm", layer, [2, 6, 3, 2], |step, layer, x| layer.forward(step, x));
     check(&rt, "instance norm", InstanceNorm::new(), [2, 3, 7], |step, layer, x| layer.forward(step, x));
-}
-
-#[test]
-fn attention() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let layer = |heads| MultiHeadAttention::with_key_heads(&mut Init::new(&arena, 5), 8, 4, heads).unwrap();
-    let layers = [layer(4), layer(4).causal(), layer(2).causal().rotary(10_000.0)];
-    for layer in layers {
-        check(&rt, "attention", layer, [2, 5, 8], |step, layer, x| layer.forward(step, x));
-    }
-}
-
-#[test]
-fn graph_layers() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let init = || Init::new(&arena, 8);
-    // Node 3 has no edge but the one to itself.
-    let graph = Graph::new(&rt, 4, &[[0, 1], [2, 1], [1, 0], [1, 2]]).unwrap();
-    let layer = GraphConvolution::new(&mut init(), 3, 2).unwrap();
-    check(&rt, "convolution", layer, [4, 3], |step, layer, x| layer.forward(step, &graph, x));
-    let layers = [GraphAttention::new(&mut init(), 3, 2, 2), GraphAttention::mean(&mut init(), 3, 2, 3)];
-    for layer in layers {
-        check(&rt, "attention", layer.unwrap().slope(0.1), [4, 3], |step, layer, x| {
-            layer.forward(step, &graph, x)
-        });
-    }
-}
-
-#[test]
-fn recurrent() {
-    let rt = runtime();
-    let arena = rt.arena();
-    let init = || Init::new(&arena, 7);
-    let rnn = Rnn::new(&mut init(), 3, 4, 2).unwrap();
-    check(&rt, "rnn", rnn, [2, 3, 3], |step, layer, x| layer.forward(step, x));
-    let lstm = Lstm::new(&mut init(), 3, 4, 2).unwrap();
-    check(&rt, "lstm", lstm, [2, 3, 3], |step, layer, x| layer.forward(step, x));
-    let gru = Gru::new(&mut init(), 3, 4, 1).unwrap();
-    check(&rt, "gru", gru, [2, 3, 3], |step, layer, x| layer.forward(step, x));
-    let lstm = Lstm::new(&mut init(), 3, 4, 1).unwrap();
-    check(&rt, "packed", lstm, [3, 4, 3], |step, layer, x| {
-        Ok(layer.forward_packed(step, x, &[4, 1, 2])?.output)
-    });
-}
-
-#[test]
-fn what_follows_the_end_of_a_sequence_has_no_effect() -> dahl::Result<()> {
-    let rt = runtime();
-    let arena = rt.arena();
-    let lstm = Lstm::<f64>::new(&mut Init::new(&arena, 7), 2, 3, 2)?;
-    let values: Vec<f64> = (0..12).map(|i| f64::from(i).sin()).collect();
-    let x = rt.from_vec([1, 6, 2], values.clone())?;
-    let short = rt.from_vec([1, 4, 2], values[..8].to_vec())?;
-    lstm.evaluate(&rt, |step, lstm| {
-        let packed = lstm.forward_packed(step, &x, &[4])?;
-        let alone = lstm.forward_packed(step, &short, &[4])?;
-        assert_eq!(packed.output.to_vec()?[..12], alone.output.to_vec()?);
-        assert!(packed.output.to_vec()?[12..].iter().all(|value| *value == 0.0));
-        for (packed, alone) in packed.states.iter().flatten().zip(alone.states.iter().flatten()) {
-            assert_eq!(packed.to_vec()?, alone.to_vec()?);
-        }
-        assert_eq!((packed.states.len(), packed.states[0].len()), (2, 2));
-        Ok(())
-    })?;
-    let error = lstm.evaluate(&rt, |step, lstm| lstm.forward_packed(step, &x, &[7]).map(drop)).unwrap_err();
-    assert!(error.to_string().contains("[7]"), "{error}");
-    Ok(())
 }
 
 #[test]
