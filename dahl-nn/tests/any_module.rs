@@ -160,6 +160,25 @@ fn windows_of_tokens_are_read_by_threads_too() {
     assert_eq!(train(2), losses);
 }
 
+#[test]
+fn the_last_short_batch_may_be_left_out() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let train = |samples, batch_size: usize| {
+        let mut net = Net::<f64>::new(&arena);
+        let trainer = Trainer::of(&rt, &mut net, Sgd::new(0.1)).batch_size(batch_size).no_shuffle();
+        let data = Synthetic::new(&[6], 2, 19, 4).take(samples);
+        let history = trainer
+            .drop_last(true)
+            .epochs(2)
+            .fit_with(&data, |step, net, part| net.loss(step, &part.features))?;
+        Ok::<_, dahl::Error>((net.bits(), history.epochs[1].loss))
+    };
+    assert_eq!(train(19, 8).unwrap(), train(16, 8).unwrap());
+    assert_ne!(train(19, 8).unwrap(), train(19, 6).unwrap());
+    assert!(train(7, 8).unwrap_err().to_string().contains("no samples"));
+}
+
 /// Samples of which the eighth cannot be read, and the ninth has a label that is no class.
 struct Faulty {
     panics: bool,

@@ -76,14 +76,14 @@ impl Epoch {
     }
 }
 
-/// The samples of a part.
-struct Part {
+/// Which samples a part has.
+struct Chosen {
     epoch: u64,
     order: Arc<Vec<usize>>,
     places: Range<usize>,
 }
 
-impl Part {
+impl Chosen {
     fn indices(&self) -> &[usize] {
         &self.order[self.places.clone()]
     }
@@ -116,10 +116,10 @@ impl<T: Real, S: Source<T>> Shared<'_, T, S> {
     }
 
     /// The part that an item of the queue is.
-    fn part(&self, item: usize) -> Part {
+    fn part(&self, item: usize) -> Chosen {
         let epoch = lock(&self.epoch);
         let Epoch { number, order, .. } = &*epoch;
-        Part { epoch: *number, order: order.clone(), places: epoch.places(item) }
+        Chosen { epoch: *number, order: order.clone(), places: epoch.places(item) }
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Options<'t, M> {
     /// Of the random numbers of steps.
     pub(super) seed: u64,
     pub(super) threads: usize,
+    /// Whether the last batch of an epoch is left out if it is shorter.
+    pub(super) drop_last: bool,
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
     pub(super) progress: bool,
@@ -50,6 +52,7 @@ impl<M> Default for Options<'_, M> {
             order: Order::Shuffled(1),
             seed: 1,
             threads: 0,
+            drop_last: false,
             schedule: None,
             max_norm: None,
             progress: false,

@@ -89,6 +89,7 @@ where
             batch_size: self.options.batch_size,
             micro_batch_size: self.micro_batch_size,
             seed: self.options.seed,
+            drop_last: self.options.drop_last,
         }
     }
 }

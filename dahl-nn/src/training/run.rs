@@ -105,9 +105,12 @@ where
         reader: &mut Reader<'_, '_, T, S>,
     ) -> dahl::Result<()> {
         let epoch = state.epoch;
-        let order = self.options.order.of_epoch(self.arena, self.source.samples(), epoch)?;
+        let mut order = self.options.order.of_epoch(self.arena, self.source.samples(), epoch)?;
+        if self.options.drop_last {
+            order.truncate(order.len() / self.options.batch_size * self.options.batch_size);
+        }
         if order.is_empty() {
-            return Err(Error::NoSamples { call: "Trainer: sampler" }.into());
+            return Err(Error::NoSamples { call: "Trainer: an epoch" }.into());
         }
         let division = Division {
             samples: order.len(),

@@ -68,6 +68,12 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         self
     }
 
+    /// Leaves out the last batch of an epoch if it has fewer samples than the others. By default it is kept.
+    pub fn drop_last(mut self, drop_last: bool) -> Self {
+        self.options.drop_last = drop_last;
+        self
+    }
+
     /// Sets the learning rate of each step, from 0, to that of a schedule. The optimizer needs
     /// [`use_learning_rate`](crate::Optimizer::use_learning_rate).
     pub fn schedule(mut self, schedule: impl Schedule + 't) -> Self {

@@ -63,15 +63,17 @@ pub(super) struct Fixed {
     pub(super) batch_size: usize,
     pub(super) micro_batch_size: usize,
     pub(super) seed: u64,
+    pub(super) drop_last: bool,
 }
 
 impl Fixed {
-    fn entries(&self) -> [(&'static str, u64); 4] {
+    fn entries(&self) -> [(&'static str, u64); 5] {
         [
             ("samples", self.samples as u64),
             ("batch_size", self.batch_size as u64),
             ("micro_batch_size", self.micro_batch_size as u64),
             ("seed", self.seed),
+            ("drop_last", self.drop_last.into()),
         ]
     }
 }
@@ -237,7 +239,7 @@ mod tests {
             best: None,
             history: History { epochs: vec![epoch(None), epoch(validation)] },
         };
-        let fixed = Fixed { samples: 1, batch_size: 2, micro_batch_size: 3, seed: 4 };
+        let fixed = Fixed { samples: 1, batch_size: 2, micro_batch_size: 3, seed: 4, drop_last: true };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];
         let text = state.text(&fixed, &callbacks);
         let (read, of_callbacks) = State::<f32>::parse(&serde_json::from_str(&text).unwrap()).unwrap();
