@@ -82,26 +82,17 @@ impl<T: Element, const N: usize> ProgramArgument for &mut [Array<'_, T, N>] {
     }
 }
 
-/// A plain value.
-macro_rules! impl_value {
-    ($($ty:ty),*) => {$(
-        impl ProgramArgument for $ty {
-            fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
-                bindings.value(*self);
-            }
+/// A plain value among the arguments of a program: `#[program]` wraps parameters in it that are no references.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<A>(pub A);
 
-            fn name(&self, _: &str, _: &mut Vec<String>) {}
-        }
-    )*};
+impl<A: Argument> ProgramArgument for Value<A> {
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bindings.value(self.0);
+    }
+
+    fn name(&self, _: &str, _: &mut Vec<String>) {}
 }
-
-impl_value!(bool, u8, u32, u64, usize, i32, i64, f32, f64, dahl_core::f16, dahl_core::bf16);
-
-/// Checks that each plain value is one.
-const _: () = {
-    const fn is_argument<A: Argument>() {}
-    is_argument::<usize>();
-};
 
 macro_rules! impl_tuples {
     ($($name:ident $index:tt),*) => {

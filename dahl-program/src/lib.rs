@@ -13,7 +13,7 @@ mod plan;
 mod returned;
 mod scope;
 
-pub use argument::{Arguments, ProgramArgument};
+pub use argument::{Arguments, ProgramArgument, Value};
 pub use call::{Body, Program};
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};

@@ -11,10 +11,7 @@ fn step<'s, T: Real>(
     y: &Vector<'_, T>,
     total: &mut Vector<'_, T>,
     factor: T,
-) -> dahl::Result<(Vector<'s, T>, Scalar<'s, T>)>
-where
-    T: dahl::program::ProgramArgument,
-{
+) -> dahl::Result<(Vector<'s, T>, Scalar<'s, T>)> {
     add_self(total, x)?;
     let sum = add_init(scope, &scale_init(scope, x, factor)?, y)?;
     let total = sum_init(scope, &sum)?;
@@ -194,7 +191,7 @@ fn gradients_are_recorded() -> dahl::Result<()> {
         let expected = sum_init(&tape, &mul_init(&tape, &y, &y)?)?;
         let gradient = tape.gradients(&expected, &by_hand)?.to_vec()?;
         assert_eq!(loss, expected.to_vec()?);
-        by_hand.write()?.iter_mut().zip(gradient).for_each(|(w, gradient)| *w = -0.01 * gradient + *w);
+        by_hand.write()?.iter_mut().zip(gradient).for_each(|(w, gradient)| *w += -0.01 * gradient);
         assert_eq!(w.to_vec()?, by_hand.to_vec()?, "the same bits");
     }
     assert_eq!((program.recordings(), program.replays()), (1, 9));

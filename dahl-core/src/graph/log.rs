@@ -87,7 +87,7 @@ pub enum LoggedStep {
     /// A task, with the array whose chain orders each access: none for temporary memory.
     Task {
         /// The description. Its arrays are those that users know: contributions to a reduction name its array.
-        desc: TaskDesc,
+        desc: Box<TaskDesc>,
         /// The array of each access: for a contribution, the private buffer.
         arrays: Vec<Option<ArrayId>>,
     },
@@ -142,7 +142,7 @@ impl Log {
     /// A task was submitted.
     pub(crate) fn task(&self, task: &Submitted) {
         let arrays = task.accesses().map(|access| access.state().map(ArrayState::id)).collect();
-        self.entries().steps.push(LoggedStep::Task { desc: task.desc().clone(), arrays });
+        self.entries().steps.push(LoggedStep::Task { desc: Box::new(task.desc().clone()), arrays });
     }
 
     /// A split was submitted, or else a join.

@@ -104,7 +104,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum StepKind {
     /// A worker runs a task.
-    Task(TaskDesc),
+    Task(Box<TaskDesc>),
     /// Parts get the value of their whole array. They are only read if this is true.
     Split(bool),
     /// An array gets the value of its parts, unless they are only read.
@@ -328,8 +328,10 @@ impl Instance {
             }
         }
         for (state, initial) in &self.begins {
+            // SAFETY: the instance keeps its states.
+            let state = unsafe { state.as_ref() };
             // SAFETY: no replay runs, so the array is this thread's.
-            unsafe { begin_array(state.as_ref(), initial.as_deref()) };
+            unsafe { begin_array(state, initial.as_deref()) };
         }
         let mut sequence = executor.next_sequences(self.tasks);
         for node in self.replay.nodes() {
@@ -375,7 +377,7 @@ unsafe impl Send for Bound {}
 fn fill(desc: &mut TaskDesc, kind: StepKind, accesses: usize, location: &'static Location<'static>) {
     let shared = match kind {
         StepKind::Task(task) => {
-            *desc = task;
+            *desc = *task;
             return desc.fix_order();
         }
         StepKind::Split(shared) => {

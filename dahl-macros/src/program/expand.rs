@@ -105,13 +105,21 @@ fn call(program: &Program) -> TokenStream {
         quote!(#name: #ty)
     });
     let names: Vec<_> = program.parameters.iter().map(|parameter| &parameter.name).collect();
+    let given = program.parameters.iter().map(|parameter| {
+        let (name, span) = (&parameter.name, parameter.ty.span());
+        if parameter.is_value() { quote_spanned!(span=> #root::program::Value(#name)) } else { quote!(#name) }
+    });
     // The names of the wrapper are spanned so that no name of the user's can meet them.
     let [scope, outputs, returned] = ["scope", "outputs", "returned"].map(local);
     let [all, location] = ["arguments", "location"].map(local);
     let passed = program.parameters.iter().map(|parameter| {
         let name = &parameter.name;
         let span = parameter.ty.span();
-        if parameter.is_reference() { quote_spanned!(span=> #name) } else { quote_spanned!(span=> *#name) }
+        match parameter {
+            parameter if parameter.is_reference() => quote_spanned!(span=> #name),
+            parameter if parameter.is_value() => quote_spanned!(span=> #name.0),
+            _ => quote_spanned!(span=> *#name),
+        }
     });
     let result = kept(program.returned.as_ref().expect("checked"));
     let scope_type = program.scope.as_ref().expect("checked");
@@ -136,7 +144,7 @@ fn call(program: &Program) -> TokenStream {
         #[allow(clippy::too_many_arguments, reason = "they are the function's")]
         #visibility fn call(&mut self, #(#parameters),*) -> #root::Result<<#result as #root::program::Returned>::Kept> {
             let #location = ::core::panic::Location::caller();
-            let mut #all = (#(#names,)*);
+            let mut #all = (#(#given,)*);
             self.program.call::<_, #result>(&mut #all, #location, |(#(#names,)*), #scope, #outputs| {
                 #before
                 let #returned = #name #turbofish(#scope_value, #(#passed),*)?;

@@ -35,6 +35,11 @@ impl Parameter {
     pub(super) fn is_reference(&self) -> bool {
         matches!(self.ty, Type::Reference(_))
     }
+
+    /// Whether it is a plain value, not references to arrays.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self.ty, Type::Path(_))
+    }
 }
 
 impl Program {

@@ -6,7 +6,7 @@
 //! writes are temporary arrays that no other step changes, and what the earlier one wrote is such too, or is changed by
 //! nobody else; then every reader reads the earlier one's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Array, Graph, Origin, Task};
 
@@ -20,7 +20,7 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut version = vec![0_usize; graph.arrays.len()];
     let mut same: Vec<usize> = (0..graph.arrays.len()).collect();
     let mut found: HashMap<Key, usize> = HashMap::new();
-    let mut goes = vec![false; graph.tasks.len()];
+    let mut goes = HashSet::new();
     let mut notes = Vec::new();
     for step in 0..graph.tasks.len() {
         for access in &mut graph.tasks[step].uses {
@@ -38,7 +38,7 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
                 Some(&earlier) if is_temporary => {
                     let pairs: Vec<_> = task.writes().zip(graph.tasks[earlier].writes()).collect();
                     pairs.into_iter().for_each(|(later, earlier)| same[later] = earlier);
-                    goes[step] = true;
+                    goes.insert(step);
                     let (task, earlier) = (&graph.tasks[step], &graph.tasks[earlier]);
                     notes.push(format!(
                         "{} of {} is that of {}",
@@ -56,7 +56,7 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut step = 0;
     graph.tasks.retain(|_| {
         step += 1;
-        !goes[step - 1]
+        !goes.contains(&(step - 1))
     });
     notes
 }

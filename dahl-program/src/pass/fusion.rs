@@ -241,5 +241,5 @@ fn fused(graph: &Graph, members: &[usize], is_passed: impl Fn(usize) -> bool) ->
     let read = inputs.iter().map(|(array, _)| Use { array: Some(*array), reads: true, writes: false });
     let written = outputs.iter().map(|&array| Use { array: Some(array), reads: false, writes: true });
     let uses = read.chain(written).collect();
-    Task { location: desc.location(), uses, kind: StepKind::Task(desc) }
+    Task { location: desc.location(), uses, kind: StepKind::Task(Box::new(desc)) }
 }
