@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use super::declaration::{Codelet, Parameter};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Maps};
 use super::kernel_memory::KernelMemory;
 use super::views::{Line, Operand, Packs, Views};
 use crate::access::AccessMode;
@@ -130,9 +130,8 @@ fn make(steps: &[FusedStep], inputs: usize) -> &'static Codelet {
     Box::leak(Box::new(codelet))
 }
 
-impl Fused {
-    /// Runs the maps on the operands of `views`.
-    pub(super) fn run(&self, views: &mut Views<'_>) {
+impl Maps for Fused {
+    fn run(&self, views: &mut Views<'_>) {
         let (operands, arguments, packs) = views.take_operands();
         let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
         let tile = (TILE_BYTES / self.element_bytes.max(1)).max(LEAST_TILE);

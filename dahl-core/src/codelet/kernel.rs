@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::c_kernel::{CEntry, CView};
-use super::fused::Fused;
 use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
@@ -27,11 +26,17 @@ enum KernelFunction {
     Rust(fn(&mut Views<'_>)),
     C(CEntry),
     /// Several maps.
-    Fused(&'static Fused),
+    Fused(&'static dyn Maps),
     /// On a device: launches the kernel in `Codelet::cuda`.
     Launch,
     /// On a device: a function that calls a library, which must be available if dahl knows it.
     Call(CudaEntry, Option<CudaLibrary>),
+}
+
+/// Several maps that run as one kernel.
+pub(super) trait Maps: Sync {
+    /// Runs them on the operands of `views`.
+    fn run(&self, views: &mut Views<'_>);
 }
 
 /// How a kernel uses several cores. It gives the same bits for any number of them.
@@ -52,7 +57,7 @@ impl Kernel {
     }
 
     /// A kernel that runs several maps.
-    pub(super) const fn fused(maps: &'static Fused) -> Self {
+    pub(super) const fn fused(maps: &'static dyn Maps) -> Self {
         Self {
             name: "fused",
             entry: KernelFunction::Fused(maps),

@@ -8,7 +8,7 @@ use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
 use crate::cuda::HostFetch;
-use crate::graph::{Dispatch, Host, Log, Submitted};
+use crate::graph::{ArrayState, Dispatch, Host, Log, Submitted};
 use crate::task::{ReadyTask, Step, TransferWait};
 
 impl Shared {
@@ -149,7 +149,8 @@ impl Shared {
     /// Records a task, and completes it without running it.
     #[cold]
     fn record(&self, log: &Log, task: &Submitted) {
-        log.task(task);
+        let arrays = task.accesses().map(|access| access.state().map(ArrayState::id));
+        log.task(task.desc(), arrays.collect());
         // SAFETY: this completes the task, below.
         if unsafe { task.take_callback() }.is_some() {
             log.refuse("a callback, or a task that is waited for", task.desc().location());

@@ -2,9 +2,6 @@
 
 use std::panic::Location;
 
-use super::partition::Partition;
-use super::record::Submitted;
-use super::state::ArrayState;
 use crate::array_id::ArrayId;
 use crate::description::TaskDesc;
 use crate::element::ElementType;
@@ -123,9 +120,7 @@ impl Log {
     }
 
     /// An array was made.
-    pub(super) fn made(&self, state: &ArrayState) {
-        let element = *state.element().expect("a state in use has an element type");
-        let (id, bytes) = (state.id(), state.bytes());
+    pub(super) fn made(&self, id: ArrayId, element: ElementType, bytes: usize) {
         self.entries().arrays.push(LoggedArray { id, element, bytes, initial: Initial::Zeros, part: None });
     }
 
@@ -139,39 +134,30 @@ impl Log {
         self.entries().change(id, |array| array.initial = Initial::Bytes(elements.to_vec()));
     }
 
-    /// A task was submitted.
-    pub(crate) fn task(&self, task: &Submitted) {
-        let arrays = task.accesses().map(|access| access.state().map(ArrayState::id)).collect();
-        self.entries().steps.push(LoggedStep::Task { desc: Box::new(task.desc().clone()), arrays });
+    /// A task was submitted, on these arrays.
+    pub(crate) fn task(&self, desc: &TaskDesc, arrays: Vec<Option<ArrayId>>) {
+        self.entries().steps.push(LoggedStep::Task { desc: Box::new(desc.clone()), arrays });
     }
 
     /// A split was submitted, or else a join.
-    pub(crate) fn partition(
-        &self,
-        partition: &Partition,
-        is_split: bool,
-        location: &'static Location<'static>,
-    ) {
-        let parts: Vec<_> = partition.part_states().map(ArrayState::id).collect();
-        if is_split {
-            let mut entries = self.entries();
-            for (index, &part) in parts.iter().enumerate() {
-                entries.change(part, |array| {
-                    let layout = array.part.expect("a part has a place").layout;
-                    let (group, shared) = (parts[0].number(), partition.shared);
-                    array.part = Some(PartOf { layout, group, index, shared });
-                });
-            }
+    pub(crate) fn partition(&self, partition: LoggedPartition, is_split: bool) {
+        let mut entries = self.entries();
+        if !is_split {
+            return entries.steps.push(LoggedStep::Join(partition));
         }
-        let logged =
-            LoggedPartition { whole: partition.whole_id(), parts, shared: partition.shared, location };
-        let step = if is_split { LoggedStep::Split(logged) } else { LoggedStep::Join(logged) };
-        self.entries().steps.push(step);
+        for (index, &part) in partition.parts.iter().enumerate() {
+            let (group, shared) = (partition.parts[0].number(), partition.shared);
+            entries.change(part, |array| {
+                let layout = array.part.expect("a part has a place").layout;
+                array.part = Some(PartOf { layout, group, index, shared });
+            });
+        }
+        entries.steps.push(LoggedStep::Split(partition));
     }
 
     /// The value of an array was discarded.
-    pub(crate) fn forget(&self, array: &ArrayState, location: &'static Location<'static>) {
-        self.entries().steps.push(LoggedStep::Forget(array.id(), location));
+    pub(crate) fn forget(&self, array: ArrayId, location: &'static Location<'static>) {
+        self.entries().steps.push(LoggedStep::Forget(array, location));
     }
 
     /// Something was submitted that cannot be replayed.

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::chain::Events;
+use super::log::LoggedPartition;
 use super::record::Record;
 use super::state::ArrayState;
 use crate::access::AccessMode;
@@ -237,10 +238,12 @@ impl Partition {
         self.shared
     }
 
-    /// The whole array, whose split or join is being submitted.
-    pub(super) fn whole_id(&self) -> ArrayId {
+    /// What a log says of it. Its split or its join is being submitted.
+    pub(crate) fn logged(&self, location: &'static Location<'static>) -> LoggedPartition {
         // SAFETY: the whole array is borrowed by the submitter.
-        unsafe { &*self.whole }.id()
+        let whole = unsafe { &*self.whole }.id();
+        let parts = self.part_states().map(ArrayState::id).collect();
+        LoggedPartition { whole, parts, shared: self.shared, location }
     }
 
     /// The whole, if the join ends the split's access to it.

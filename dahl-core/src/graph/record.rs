@@ -12,7 +12,6 @@ use super::chain::{Link, LinkKind};
 use super::commute_lock::LockWaiter;
 use super::countdown::Countdown;
 use super::partition::Partition;
-use super::replay::Node;
 use super::state::ArrayState;
 use super::waiter::Waiter;
 use crate::access::AccessMode;
@@ -80,8 +79,8 @@ pub(crate) enum Party {
     Partition(*const Partition),
     /// The recipient of the message that an external task may begin.
     External(Begin),
-    /// The task of a program that it is.
-    Node(*const Node),
+    /// The task of a program that it is: where its `Node` is.
+    Node(*const ()),
 }
 
 // SAFETY: see "who may access" above; the pointers are to objects that outlive the task: arrays have a release link

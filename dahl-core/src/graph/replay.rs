@@ -106,6 +106,20 @@ impl Replay {
 }
 
 impl Node {
+    /// Where it is, for the party of its record.
+    pub(crate) fn address(&self) -> *const () {
+        ptr::from_ref(self).cast()
+    }
+
+    /// The task of a program at an address.
+    ///
+    /// # Safety
+    /// It is the [`address`](Self::address) of a task that has not been counted as ended in the replay that runs.
+    pub(crate) unsafe fn at<'r>(address: *const ()) -> &'r Self {
+        // SAFETY: guaranteed by the caller: the program is kept while a replay runs.
+        unsafe { &*address.cast::<Self>() }
+    }
+
     /// The program that it is of.
     ///
     /// # Safety

@@ -142,7 +142,7 @@ impl ArrayState {
         // SAFETY: as above.
         unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
         if let Some(log) = host.log() {
-            log.made(state);
+            log.made(id, element, bytes);
         }
         NonNull::from(state)
     }

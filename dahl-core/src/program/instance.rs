@@ -226,7 +226,7 @@ impl Instance {
         let replay = Replay::new(records);
         for node in replay.nodes() {
             // SAFETY: as above.
-            drop(unsafe { node.record.set_party(Party::Node(node)) });
+            drop(unsafe { node.record.set_party(Party::Node(node.address())) });
         }
         let turn = engine.output([0])?;
         let bound = UnsafeCell::new(vec![ptr::null(); uses.len()]);

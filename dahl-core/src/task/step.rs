@@ -72,7 +72,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     pub(crate) fn complete(&mut self, task: &Submitted) {
         if let &Party::Node(node) = task.party() {
             // SAFETY: the task has not been counted as ended, so the program is kept.
-            let node = unsafe { &*node };
+            let node = unsafe { Node::at(node) };
             self.run(|step| step.pass_on(node));
             return self.end_node(node);
         }
@@ -92,7 +92,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     pub(crate) fn release_early(&mut self, task: &Submitted) {
         if let &Party::Node(node) = task.party() {
             // SAFETY: as in `complete`.
-            let node = unsafe { &*node };
+            let node = unsafe { Node::at(node) };
             return self.run(|step| step.pass_on(node));
         }
         if task.desc().commutes() {
@@ -110,7 +110,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     pub(crate) fn end(&mut self, task: &Submitted) {
         if let &Party::Node(node) = task.party() {
             // SAFETY: as in `complete`.
-            return self.end_node(unsafe { &*node });
+            return self.end_node(unsafe { Node::at(node) });
         }
         if task.record().count_retired(1) {
             self.give_back(task);
@@ -195,7 +195,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // SAFETY: as above; it is ready.
                 unsafe { replay::run_inline(submitted) };
                 // SAFETY: the task has not been counted as ended, so the program is kept.
-                let node = unsafe { &*node };
+                let node = unsafe { Node::at(node) };
                 self.pass_on(node);
                 self.end_node(node);
             }
@@ -205,7 +205,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 let array = forgetting.access(0).state().expect("it is an array's value");
                 let location = forgetting.desc().location();
                 match self.host.log() {
-                    Some(log) => log.forget(array, location),
+                    Some(log) => log.forget(array.id(), location),
                     // SAFETY: it is ready, so it holds its access, which is exclusive.
                     None => unsafe { array.forget_value(Requester { name: "invalidate", location }) },
                 }
@@ -273,7 +273,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
                 match self.host.log() {
-                    Some(log) => log.partition(partition, true, location),
+                    Some(log) => log.partition(partition.logged(location), true),
                     // SAFETY: the split is ready, and it is run once.
                     None => unsafe { partition.run_split(location) },
                 }
@@ -286,7 +286,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 // an exclusive one, until its access to the whole array is finished.
                 let partition = unsafe { &*partition };
                 match self.host.log() {
-                    Some(log) => log.partition(partition, false, location),
+                    Some(log) => log.partition(partition.logged(location), false),
                     // SAFETY: the join is ready, and it is run once.
                     None => unsafe { partition.run_join(location) },
                 }
