@@ -7,6 +7,7 @@
 //! `cargo test -p dahl-nn layers -- --nocapture` prints the largest difference of each layer in each type.
 
 mod features;
+mod graph;
 mod images;
 mod transformer;
 
@@ -203,6 +204,7 @@ fn all<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
     images::convolutions::<T>(rt, table)?;
     images::pools::<T>(rt, table)?;
     images::shapes::<T>(rt, table)?;
+    graph::all::<T>(rt, table)?;
     transformer::all::<T>(rt, table);
     Ok(())
 }

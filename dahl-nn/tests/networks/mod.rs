@@ -10,7 +10,7 @@ mod char_lstm;
 mod gpt;
 mod graph;
 #[path = "../../examples/networks/karate_club.rs"]
-mod karate_club;
+pub(crate) mod karate_club;
 #[path = "../../examples/networks/lenet.rs"]
 mod lenet;
 #[path = "../../examples/networks/mlp.rs"]

@@ -22,6 +22,8 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import nn
 
+from make_networks import GatLayer, GcnLayer, karate_club
+
 HERE = pathlib.Path(__file__).parent
 TOLERANCES = {"f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5), "f32": (1.3e-6, 1e-5), "f64": (1e-7, 1e-7)}
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
@@ -128,6 +130,10 @@ class Embedded(nn.Module):
         return x * self.embedding(torch.tensor([[1, 0, 2], [4, 2, 0]]))
 
 
+def on_graph(module, x):
+    return module(x, *karate_club())
+
+
 def first(module, x):
     return module(x)[0]
 
@@ -210,6 +216,9 @@ CASES = {
     "hard_sigmoid": Case(nn.Hardsigmoid(), (5, 7)),
     "hard_swish": Case(nn.Hardswish(), (5, 7)),
     "hard_tanh": Case(nn.Hardtanh(), (5, 7)),
+    "graph_convolution": Case(GcnLayer(3, 4), (34, 3), on_graph),
+    "graph_attention": Case(GatLayer(3, 4, 2), (34, 3), on_graph),
+    "graph_attention_mean": Case(GatLayer(3, 4, 2, mean=True), (34, 3), on_graph),
     "multi_head_attention": Case(nn.MultiheadAttention(8, 2, batch_first=True), (2, 5, 8), attention()),
     "multi_head_attention_masked": Case(
         nn.MultiheadAttention(8, 2, batch_first=True),

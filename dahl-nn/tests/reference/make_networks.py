@@ -173,7 +173,7 @@ class GcnLayer(nn.Module):
         self.bias = nn.Parameter(0.1 * torch.randn(outputs))
 
     def forward(self, x, sources, targets):
-        adjacency = torch.zeros(34, 34)
+        adjacency = torch.zeros(34, 34, dtype=x.dtype)
         adjacency[targets, sources] = 1.0
         scale = adjacency.sum(1) ** -0.5
         return scale[:, None] * adjacency * scale @ self.lin(x) + self.bias
@@ -193,7 +193,7 @@ class GatLayer(nn.Module):
     def forward(self, x, sources, targets):
         mapped = self.lin(x).reshape(34, *self.att_src.shape[1:])
         of_sources, of_targets = ((mapped * attention).sum(2) for attention in (self.att_src, self.att_dst))
-        scores = torch.full((34, 34, mapped.shape[1]), -torch.inf)
+        scores = torch.full((34, 34, mapped.shape[1]), -torch.inf, dtype=x.dtype)
         edges = F.leaky_relu(of_sources[sources] + of_targets[targets], 0.2)
         weights = scores.index_put((targets, sources), edges).softmax(1)
         out = torch.einsum("ijh,jhw->ihw", weights, mapped)

@@ -27,7 +27,8 @@ use crate::setting;
 /// assert_eq!((triangle.nodes(), triangle.edges()), (3, 9));
 /// let layer = GraphConvolution::new(&mut Init::new(&arena, 1), 4, 2)?;
 /// let features = rt.from_vec([3, 4], vec![0.5; 12])?;
-/// let out = layer.forward(&Step::evaluating(&rt), &triangle, &features)?;
+/// let step = Step::evaluating(&rt);
+/// let out = layer.forward(&step, &triangle, &features)?;
 /// assert_eq!(out.shape(), [3, 2]);
 /// # Ok(())
 /// # }
