@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dahl_core::__program::{
     ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
+    require_no_recording,
 };
 use dahl_core::{Codelet, Recording, Result, Runtime};
 
@@ -146,6 +147,7 @@ impl Program {
         location: &'static Location<'static>,
         function: impl FnOnce(&mut A, &Recording<'_>, &mut Outputs) -> Result<()>,
     ) -> Result<R::Kept> {
+        require_no_recording(self.body.codelet.name, location)?;
         let (spare, spare_outputs) = std::mem::take(&mut self.spare);
         let mut bindings = spare.recycled();
         arguments.bind(&mut bindings);
@@ -164,12 +166,12 @@ impl Program {
                 let mut names = Vec::new();
                 arguments.name(self.body.parameters, &mut names);
                 let kept = self.record(arguments, &before, &names, location, function)?;
-                self.kept.insert(0, kept);
-                self.kept.truncate(self.most);
-                self.recordings += 1;
                 bindings = Bindings::new();
                 arguments.bind(&mut bindings);
                 before.require_same(&bindings, self.body.codelet.name, location)?;
+                self.kept.insert(0, kept);
+                self.kept.truncate(self.most);
+                self.recordings += 1;
             }
         }
         let kept = &self.kept[0];
@@ -233,9 +235,11 @@ impl Program {
 /// The arrays of an instance: bound ones, and those that the plan places.
 fn arrays(graph: &Graph, memory: &MemoryPlan, arguments: usize) -> Vec<ArraySpec> {
     let mut begins: Vec<Option<bool>> = vec![None; graph.arrays().len()];
+    let mut changes = vec![false; graph.arrays().len()];
     for access in graph.steps().iter().flat_map(|task| task.uses()) {
         if let Some(array) = access.array {
             begins[graph.root(array)].get_or_insert(access.reads);
+            changes[graph.root(array)] |= access.writes;
         }
     }
     let spec = |(number, array): (usize, &crate::graph::Array)| {
@@ -255,7 +259,7 @@ fn arrays(graph: &Graph, memory: &MemoryPlan, arguments: usize) -> Vec<ArraySpec
             bytes: array.bytes(),
             place,
             part: array.part,
-            begins: is_made && begins[number] == Some(true),
+            begins: is_made && begins[number] == Some(true) && changes[number],
             initial,
         }
     };

@@ -77,6 +77,79 @@ fn tasks_on_other_values_are_kept() -> dahl::Result<()> {
     Ok(())
 }
 
+/// Maps that read what another one is about to overwrite, and that write one array twice.
+#[program]
+fn overwriting<T: Real>(scope: &Recording<'_>, x: &Vector<'_, T>, z: &mut Vector<'_, T>) -> dahl::Result<()> {
+    let before = exp_init(scope, &*z)?;
+    dahl::ops::neg(&before, z)?;
+    let between = relu_init(scope, &add_init(scope, &*z, x)?)?;
+    dahl::ops::abs(&between, z)
+}
+
+#[test]
+fn maps_that_overwrite_an_array_keep_their_order() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([3], vec![1.0, 2.0, -3.0])?;
+    let mut results = Vec::new();
+    for passes in [Passes::none(), Passes::all()] {
+        let mut z = rt.from_vec([3], vec![0.0, 0.5, -1.0])?;
+        let mut program = Overwriting::new(&rt).passes(passes);
+        for _ in 0..3 {
+            program.call(&x, &mut z)?;
+            results.push(z.to_vec()?);
+            z.invalidate()?;
+        }
+    }
+    assert_eq!(results[..3], results[3..]);
+    assert_eq!(results[1], [0.0, 1.0, 0.0]);
+    Ok(())
+}
+
+/// Computes one thing twice, and reads parts of the second.
+#[program]
+fn twice_in_parts<'s, T: Real>(scope: &'s Recording<'_>, x: &Vector<'_, T>) -> dahl::Result<Scalar<'s, T>> {
+    let (_one, other) = (relu_init(scope, x)?, relu_init(scope, x)?);
+    let parts = other.partition_into(Axis(0), 2)?;
+    let (first, second) = (sum_init(scope, &parts[0])?, sum_init(scope, &parts[1])?);
+    add_init(scope, &first, &second)
+}
+
+#[test]
+fn arrays_in_parts_are_not_merged() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([4], vec![1.0, -2.0, 3.0, 4.0])?;
+    let mut program = TwiceInParts::new(&rt);
+    for _ in 0..2 {
+        assert_eq!(program.call(&x)?.to_vec()?, [8.0]);
+    }
+    Ok(())
+}
+
+/// Of which nothing is left.
+#[program]
+fn useless<T: Real>(scope: &Recording<'_>, x: &Vector<'_, T>) -> dahl::Result<()> {
+    exp_init(scope, x).map(drop)
+}
+
+/// Has no task that a worker runs.
+#[program]
+fn forgets(_scope: &Recording<'_>, x: &mut Vector<'_, f64>) -> dahl::Result<()> {
+    x.invalidate()
+}
+
+#[test]
+fn programs_without_tasks_end() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let mut x = rt.from_vec([2], vec![1.0, 2.0])?;
+    let (mut useless, mut forgets) = (Useless::new(&rt), Forgets::new(&rt));
+    for _ in 0..20_000 {
+        useless.call(&x)?;
+        forgets.call(&mut x)?;
+    }
+    assert_eq!(x.to_vec()?, [0.0, 0.0]);
+    rt.wait()
+}
+
 #[test]
 fn plans_share_memory_and_hold_their_peak() -> dahl::Result<()> {
     /// A chain of `2 n` maps and sums, whose arrays live shortly.

@@ -25,8 +25,31 @@ fn writes(_scope: &Recording<'_>, x: &mut Vector<'_, f64>) -> dahl::Result<()> {
 }
 
 #[program]
-fn swaps(_scope: &Recording<'_>, x: &mut Vector<'_, f64>, y: &mut Vector<'_, f64>) -> dahl::Result<()> {
+fn adds(_scope: &Recording<'_>, x: &mut Vector<'_, f64>, y: &mut Vector<'_, f64>) -> dahl::Result<()> {
     dahl::ops::add_self(x, y)
+}
+
+#[program]
+fn returns_constant<'s>(scope: &'s Recording<'_>, _x: &Vector<'_, f64>) -> dahl::Result<Vector<'s, f64>> {
+    scope.arena().filled([2], 1.0)
+}
+
+#[program]
+fn swaps(_scope: &Recording<'_>, arrays: &mut [Vector<'_, f64>]) -> dahl::Result<()> {
+    arrays.swap(0, 1);
+    Ok(())
+}
+
+#[program]
+fn panics(_scope: &Recording<'_>, x: &Vector<'_, f64>) -> dahl::Result<()> {
+    let _parts = x.partition_into(Axis(0), 2)?;
+    panic!("while it is recorded")
+}
+
+/// `y += x`, of a tuple.
+#[program]
+fn of_tuple(_scope: &Recording<'_>, xy: (&Vector<'_, f64>, &mut Vector<'_, f64>)) -> dahl::Result<()> {
+    dahl::ops::add_self(xy.1, xy.0)
 }
 
 std::thread_local! {
@@ -74,11 +97,29 @@ fn what_cannot_be_recorded_or_called() -> dahl::Result<()> {
     let text = refusal(SumOf::new(&rt).call(&x, &foreign));
     assert!(text.starts_with("D0004: sum_of: its arrays belong to two runtimes"), "{text}");
 
+    let text = refusal(ReturnsConstant::new(&rt).call(&x));
+    assert!(text.starts_with("D0027: returns_constant: it returns an array that it has filled"), "{text}");
+
     ELSEWHERE.set(Some([array()?, array()?]));
     let text = refusal(UsesOthers::new(&rt).call(&x));
     assert!(text.starts_with("D0028: add: one of its arrays is neither an argument"), "{text}");
     let untouched = ELSEWHERE.take().expect("it was put there");
     assert_eq!(untouched[1].to_vec()?, [1.0, 2.0], "nothing ran");
+
+    let mut program = Swaps::new(&rt);
+    let mut arrays = [array()?, array()?];
+    for _ in 0..2 {
+        let text = refusal(program.call(&mut arrays));
+        assert!(text.contains("it has put another array in the place of an argument"), "{text}");
+    }
+    assert_eq!(program.recordings(), 0);
+
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Panics::new(&rt).call(&x)));
+    assert!(panic.is_err());
+
+    let mut y = array()?;
+    OfTuple::new(&rt).call((&x, &mut y))?;
+    assert_eq!(y.to_vec()?, [2.0, 4.0]);
 
     let shorter = rt.from_vec([3], vec![0.0; 3])?;
     let text = refusal(SumOf::new(&rt).call(&x, &shorter));
@@ -87,7 +128,7 @@ fn what_cannot_be_recorded_or_called() -> dahl::Result<()> {
     // After all that, programs and arrays work as before.
     assert_eq!(SumOf::new(&rt).call(&x, &array()?)?.to_vec()?, [2.0, 4.0]);
     let (mut one, mut two) = (array()?, array()?);
-    Swaps::new(&rt).call(&mut one, &mut two)?;
+    Adds::new(&rt).call(&mut one, &mut two)?;
     assert_eq!((one.to_vec()?, two.to_vec()?), (vec![2.0, 4.0], vec![1.0, 2.0]));
     Ok(())
 }

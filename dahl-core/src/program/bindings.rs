@@ -160,6 +160,11 @@ impl<'a> Bindings<'a> {
         self.arrays.iter().map(|array| (unsafe { array.state.as_ref() }, array.kind.writes))
     }
 
+    /// What of each array a recording depends on.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &BindingKind> {
+        self.arrays.iter().map(|array| &array.kind)
+    }
+
     /// Requires that no array is there twice, and that all are of a runtime.
     ///
     /// # Errors

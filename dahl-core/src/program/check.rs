@@ -15,7 +15,7 @@ use crate::graph::{PartOf, span};
 /// What is wrong: a step that does not fit its arrays, two steps on one array, on an array and a part of it, or on two
 /// arrays that share memory, of which neither comes after the other, an order with a circle, or an array that shares its
 /// place and keeps a value.
-pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step]) -> Result<(), String> {
+pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step], devices: bool) -> Result<(), String> {
     for (number, step) in steps.iter().enumerate() {
         check_step(arrays, step).map_err(|fact| format!("step {number}: {fact}"))?;
         if step.after.iter().any(|&after| after as usize <= number || after as usize >= steps.len()) {
@@ -43,11 +43,11 @@ pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step]) -> Resul
             })?;
         }
     }
-    check_places(arrays, bytes, &mut order, steps)
+    check_places(arrays, bytes, &mut order, steps, devices)
 }
 
 /// The arrays that a step uses, and whether it changes each.
-fn uses(step: &Step) -> impl Iterator<Item = (usize, bool)> {
+pub(super) fn uses(step: &Step) -> impl Iterator<Item = (usize, bool)> {
     let writes = |index: usize| match &step.kind {
         StepKind::Task(desc) => !desc.access(index).mode.is_shared(),
         StepKind::Split(shared) | StepKind::Join(shared) => index > 0 || !shared,
@@ -59,6 +59,11 @@ fn uses(step: &Step) -> impl Iterator<Item = (usize, bool)> {
 fn check_step(arrays: &[ArraySpec], step: &Step) -> Result<(), String> {
     if let Some(array) = step.arrays.iter().flatten().find(|&&array| array >= arrays.len()) {
         return Err(format!("there is no array {array}"));
+    }
+    if let StepKind::Task(desc) = &step.kind
+        && desc.accesses().len() != step.arrays.len()
+    {
+        return Err("it has other arrays than its description".to_owned());
     }
     let mut seen: Vec<(usize, bool)> = Vec::new();
     for (array, writes) in uses(step) {
@@ -99,8 +104,8 @@ fn fits_whole(whole: &ArraySpec, part: &ArraySpec) -> Result<(), String> {
 }
 
 fn check_task(arrays: &[ArraySpec], step: &Step, desc: &TaskDesc) -> Result<(), String> {
-    if desc.codelet_if_any().is_none() || step.arrays.len() != desc.accesses().len() {
-        return Err("it has other arrays than its description".to_owned());
+    if desc.codelet_if_any().is_none() {
+        return Err("it has no codelet".to_owned());
     }
     for (index, (array, access)) in step.arrays.iter().zip(desc.accesses()).enumerate() {
         let Some(array) = array else {
@@ -120,11 +125,14 @@ fn check_task(arrays: &[ArraySpec], step: &Step, desc: &TaskDesc) -> Result<(), 
             (place, part) if is_buffer => {
                 let is_own = !matches!(place, Place::Part(_)) && part.is_none();
                 let is_target = index == 0 && desc.is_last_of_reduction();
-                (is_own || is_target) && layout.len() <= array.bytes / array.element.size_bytes.max(1)
+                let len = array.bytes / array.element.size_bytes.max(1);
+                if is_target { layout.len() == len } else { is_own && layout.len() <= len }
             }
             (Place::Part(part), _) | (Place::Bound(_), Some(part)) => {
                 let ((begin, len), (own_begin, own_len)) = (part.span(), span(layout));
-                own_len == 0 || (own_begin >= begin && own_begin + own_len <= begin + len)
+                let is_inside = own_begin >= begin && own_begin + own_len <= begin + len;
+                let is_contiguous = part.layout.is_contiguous() && layout.is_contiguous();
+                own_len == 0 || layout.is_same(&part.layout) || is_contiguous && is_inside
             }
             _ => {
                 let (begin, len) = span(layout);
@@ -172,6 +180,9 @@ impl Open {
             StepKind::Join(shared) => {
                 let whole = step.arrays[0].expect("checked");
                 let group = Self::group(*shared, parts())?;
+                if let Some((part, _)) = parts().find(|(part, _)| self.wholes.contains_key(part)) {
+                    return Err(format!("array {part} is in parts itself"));
+                }
                 if let Some(group) = group
                     && self.groups.remove(&group) != Some(whole)
                 {
@@ -244,11 +255,21 @@ fn check_places(
     bytes: usize,
     order: &mut Order<'_>,
     steps: &[Step],
+    devices: bool,
 ) -> Result<(), String> {
     let mut used: HashMap<usize, Vec<usize>> = HashMap::new();
+    // A use of a part is one of its whole array.
+    let mut whole_of: HashMap<usize, usize> = HashMap::new();
     for (number, step) in steps.iter().enumerate() {
+        if let (StepKind::Split(_), [Some(whole), parts @ ..]) = (&step.kind, &step.arrays[..]) {
+            whole_of.extend(parts.iter().flatten().map(|&part| (part, *whole)));
+        }
         for (array, _) in uses(step) {
-            used.entry(array).or_default().push(number);
+            let mut next = Some(array);
+            while let Some(array) = next {
+                used.entry(array).or_default().push(number);
+                next = whole_of.get(&array).copied();
+            }
         }
     }
     let mut placed: Vec<(usize, usize, usize)> = Vec::new();
@@ -272,7 +293,7 @@ fn check_places(
             let mut precedes = |earlier: &[usize], later: &[usize]| {
                 later.iter().all(|&later| earlier.iter().all(|&earlier| order.is_after(later, earlier)))
             };
-            if keeps(array) || keeps(other) || !(precedes(one, two) || precedes(two, one)) {
+            if devices || keeps(array) || keeps(other) || !(precedes(one, two) || precedes(two, one)) {
                 return Err(format!("arrays {array} and {other} share memory, and their uses overlap"));
             }
         }

@@ -1,12 +1,11 @@
 //! [`Instance`]: a program that is ready to run on a runtime. `README.md` says who may touch its parts.
 #![allow(unsafe_code, reason = "fills in records and arrays that one replay at a time owns")]
 
-use std::cell::UnsafeCell;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::bindings::Bindings;
+use super::bindings::{BindingKind, Bindings};
 use super::check;
 use crate::access::AccessMode;
 use crate::array::{Array, byte_len};
@@ -17,8 +16,7 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
 use crate::graph::{
-    self, ArrayState, Begin, Content, Engine as _, Keeps, Origin, PartOf, Party, Record, Replay, Running,
-    Submitted,
+    self, ArrayState, Content, Engine as _, Keeps, Origin, PartOf, Party, Record, Replay, Running, Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
 use crate::runtime::Runtime;
@@ -123,8 +121,8 @@ pub struct Instance {
     arrays: Vec<Option<NonNull<ArrayState>>>,
     /// Of each bound array: the accesses to it, by step and number.
     uses: Vec<Vec<(u32, u32)>>,
-    /// What is bound now.
-    bound: UnsafeCell<Vec<*const ArrayState>>,
+    /// What each bound array must be.
+    bound: Vec<BoundSpec>,
     /// Arrays that begin each replay with their first value, which is this or zeros.
     begins: Vec<(NonNull<ArrayState>, Option<Vec<u8>>)>,
     /// The number of steps that workers run.
@@ -134,7 +132,7 @@ pub struct Instance {
     _block: Block,
 }
 
-// SAFETY: the states are the instance's own; the cell and the records belong to the thread that begins a replay, and one
+// SAFETY: the states are the instance's own; the records belong to the thread that begins a replay, and one
 // replay runs at a time.
 unsafe impl Send for Instance {}
 // SAFETY: as for `Send`.
@@ -156,7 +154,8 @@ impl Instance {
         steps: Vec<Step>,
         location: &'static Location<'static>,
     ) -> Result<Arc<Self>> {
-        check::check(&arrays, bytes, &steps).map_err(|fact| {
+        let devices = engine.has_devices();
+        check::check(&arrays, bytes, &steps, devices).map_err(|fact| {
             let fact = format!("its plan is wrong, which is an error in dahl: {fact}");
             Error::at(ErrorKind::Program { program: name.name, fact }, location)
         })?;
@@ -165,6 +164,7 @@ impl Instance {
         let block = block_in_submission(executor, bytes.max(ALIGN_BYTES), Holder::new("program", location))
             .map_err(|shortage| shortage.at(location))?;
         let (mut states, mut begins) = (Vec::with_capacity(arrays.len()), Vec::new());
+        let bound = bound(&arrays, &steps);
         let mut bound_by = Vec::with_capacity(arrays.len());
         for array in arrays {
             let state = match array.place {
@@ -193,9 +193,7 @@ impl Instance {
             bound_by.push(0);
             states.push(Some(state));
         }
-        let bound =
-            states.iter().zip(&bound_by).filter(|(state, _)| state.is_none()).map(|(_, index)| index + 1);
-        let mut uses = vec![Vec::new(); bound.max().unwrap_or(0)];
+        let mut uses = vec![Vec::new(); bound.len()];
         let tasks = steps.iter().filter(|step| matches!(step.kind, StepKind::Task(_))).count() as u64;
         let mut records = Vec::with_capacity(steps.len());
         for (number, step) in steps.into_iter().enumerate() {
@@ -229,7 +227,6 @@ impl Instance {
             drop(unsafe { node.record.set_party(Party::Node(node.address())) });
         }
         let turn = engine.output([0])?;
-        let bound = UnsafeCell::new(vec![ptr::null(); uses.len()]);
         let engine = engine.clone();
         Ok(Arc::new(Self {
             engine,
@@ -255,9 +252,6 @@ impl Instance {
     /// # Errors
     /// If an array is there twice, or of another runtime; if a tape must know a change of an argument; or inside of a
     /// kernel.
-    ///
-    /// # Panics
-    /// If there are not as many arguments and results as arrays that are bound.
     pub fn submit(
         self: &Arc<Self>,
         arguments: &Bindings<'_>,
@@ -284,7 +278,13 @@ impl Instance {
         }
         let states = || arguments.states().chain(outputs.states());
         let bound = Bound(states().map(|(state, _)| NonNull::from(state)).collect());
-        assert!(bound.0.len() >= self.uses.len(), "{program}: an array that the program uses is not bound");
+        let kinds = || arguments.kinds().chain(outputs.kinds());
+        let fits = kinds().count() == self.bound.len()
+            && kinds().zip(&self.bound).all(|(kind, bound)| bound.fits(kind));
+        if !fits {
+            let fact = "its arguments or its results are not those that it was recorded with".to_owned();
+            return fail(ErrorKind::Program { program, fact });
+        }
         let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
         for (state, writes) in states().chain([(self.turn.state(), true)]) {
             let mode = if writes { AccessMode::RW } else { AccessMode::R };
@@ -296,10 +296,10 @@ impl Instance {
             draft.desc_mut().add_tag();
         }
         let this = Arc::clone(self);
-        draft.set_party(Party::External(Begin::new(move |envelope| {
+        draft.set_party(Party::External(task::envelope(move |envelope| {
             let bound = &bound;
             // SAFETY: the envelope holds its access to the turn, so no other replay runs; it has just begun.
-            unsafe { this.begin(NonNull::from(envelope), &bound.0) };
+            unsafe { this.begin(envelope, &bound.0) };
         })));
         draft.desc_mut().set_sequence(executor.host().next_sequence());
         draft.submit();
@@ -313,12 +313,9 @@ impl Instance {
     /// The envelope has begun, and holds its accesses: to these arrays, and to the turn.
     unsafe fn begin(self: Arc<Self>, envelope: NonNull<Submitted>, bound: &[NonNull<ArrayState>]) {
         let executor = self.engine.executor();
-        // SAFETY: one replay at a time uses the cell.
-        let now = unsafe { &mut *self.bound.get() };
-        for ((uses, now), state) in self.uses.iter().zip(now).zip(bound) {
+        for (uses, state) in self.uses.iter().zip(bound) {
             // SAFETY: the envelope's access keeps the array.
             let id = unsafe { state.as_ref() }.id();
-            *now = state.as_ptr();
             for &(node, access) in uses {
                 let record = &self.replay.nodes()[node as usize].record;
                 // SAFETY: no replay runs, so the records are this thread's.
@@ -344,6 +341,9 @@ impl Instance {
             sequence += 1;
         }
         let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
+        if self.replay.nodes().is_empty() {
+            return task::end_replay(running);
+        }
         // SAFETY: no replay runs, and this thread begins one.
         unsafe { self.replay.begin(running) };
         let shown = executor.shows_submissions();
@@ -351,20 +351,59 @@ impl Instance {
             // SAFETY: it counts as submitted, and no thread knows it yet.
             let task = unsafe { node.record.submitted() };
             if shown && task.desc().is_kernel() {
-                executor.observe(task.desc());
+                // The replay has begun: it goes on even if an observer panics.
+                drop(catch_unwind(AssertUnwindSafe(|| executor.observe(task.desc()))));
             }
             if let (Some(recorder), Some(_)) = (executor.recorder(), task.desc().codelet_if_any()) {
                 let known_as = task.accesses().map(|access| access.state().map(ArrayState::known_as));
                 recorder.appended(task.desc(), known_as, None);
             }
         }
-        if self.replay.nodes().is_empty() {
-            let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
-            return task::end_replay(running);
-        }
         // SAFETY: the records are prepared, and `self` keeps them.
         unsafe { task::begin_replay(executor, &self.replay) };
     }
+}
+
+/// What a bound array must be.
+#[derive(Clone, Copy, Debug)]
+struct BoundSpec {
+    element: ElementType,
+    bytes: usize,
+    part: Option<PartOf>,
+    /// Whether a step changes it, or a part of it.
+    changes: bool,
+}
+
+impl BoundSpec {
+    fn fits(&self, kind: &BindingKind) -> bool {
+        let layout = &kind.layout;
+        let is_placed = match self.part {
+            Some(part) => layout.is_same(&part.layout),
+            None => layout.offset == 0 && layout.is_contiguous(),
+        };
+        kind.element == self.element
+            && layout.len() * kind.element.size_bytes == self.bytes
+            && is_placed
+            && (kind.writes || !self.changes)
+    }
+}
+
+/// What the bound arrays must be, in their order.
+fn bound(arrays: &[ArraySpec], steps: &[Step]) -> Vec<BoundSpec> {
+    let mut changes = vec![false; arrays.len()];
+    for step in steps {
+        check::uses(step).filter(|(_, writes)| *writes).for_each(|(array, _)| changes[array] = true);
+    }
+    let place = |(array, changes): (&ArraySpec, bool)| match array.place {
+        Place::Bound(index) => {
+            let ArraySpec { element, bytes, part, .. } = *array;
+            Some((index, BoundSpec { element, bytes, part, changes }))
+        }
+        Place::At(_) | Place::Part(_) => None,
+    };
+    let mut bound: Vec<_> = arrays.iter().zip(changes).filter_map(place).collect();
+    bound.sort_by_key(|(index, _)| *index);
+    bound.into_iter().map(|(_, spec)| spec).collect()
 }
 
 /// The arrays of a replay that has been submitted.

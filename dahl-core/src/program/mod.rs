@@ -12,7 +12,7 @@ mod record;
 pub use bindings::{Bindings, Detached, Signature};
 pub use fusion::{Map, fuse, is_map};
 pub use instance::{ArraySpec, Engine, Instance, Place, Step, StepKind};
-pub use record::{Outputs, Recorded, Recording, record};
+pub use record::{Outputs, Recorded, Recording, record, require_no_recording};
 
 pub use crate::codelet::FusedOperand;
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::bindings::Detached;
@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
-use crate::graph::{self, ArrayState, Content, Entries, LoggedArray, LoggedStep, Origin};
+use crate::graph::{self, ArrayState, Content, Entries, Initial, LoggedArray, LoggedStep, Origin};
 use crate::memory::ALIGN_BYTES;
 use crate::submission::Task;
 use crate::tape::{Composite, Gradient, Scope, SealedScope, Tape};
@@ -99,11 +99,23 @@ pub struct Recorded {
     pub outputs: Vec<(ArrayId, Vec<usize>, ElementType)>,
 }
 
+/// Requires that this thread records no program.
+///
+/// # Errors
+/// If it does.
+pub fn require_no_recording(program: &'static str, location: &'static Location<'static>) -> Result<()> {
+    if !crate::array::is_recording() {
+        return Ok(());
+    }
+    let fact = "a program cannot be called while another one is recorded; call its function".to_owned();
+    Err(Error::at(ErrorKind::Program { program, fact }, location))
+}
+
 /// Records what `body` submits, with stand-ins for the arguments.
 ///
 /// # Errors
-/// Those of `body`; if a task or parts that `body` has made are left when it returns; if an array is an argument twice, belongs to another runtime, or the program does something that
-/// cannot be replayed.
+/// Those of `body`. If it keeps a task or parts of an argument beyond its end, returns what it has not made, or does
+/// something that cannot be replayed.
 pub fn record(
     engine: &Engine,
     detached: &Detached,
@@ -112,11 +124,7 @@ pub fn record(
     body: impl FnOnce(&Recording<'_>, &mut Outputs) -> Result<()>,
 ) -> Result<Recorded> {
     let refuse = |fact: String| Error::at(ErrorKind::Program { program, fact }, location);
-    if crate::array::is_recording() {
-        return Err(refuse(
-            "a program cannot be called while another one is recorded; call its function".to_owned(),
-        ));
-    }
+    require_no_recording(program, location)?;
     let real = engine.executor();
     let machine = real.devices().map(|devices| devices.machine().clone());
     let executor = Executor::new(Config::recording(real.cpu_workers(), machine));
@@ -141,13 +149,13 @@ pub fn record(
     }
     let scope = Recording { arena: Arena::new(Arc::clone(&recording)), lives: PhantomData };
     let mut outputs = Outputs::default();
-    let result = table.meanwhile(|| body(&scope, &mut outputs));
+    let result = catch_unwind(AssertUnwindSafe(|| table.meanwhile(|| body(&scope, &mut outputs))));
     if !executor.records().is_unused() || table.states().any(|state| state.partitions().are_read()) {
         // They refer to stand-ins, which stay forever.
         std::mem::forget((table, outputs, scope, recording));
         return Err(refuse("a task or parts of an array were kept beyond its end".to_owned()));
     }
-    result?;
+    result.unwrap_or_else(|panic| resume_unwind(panic))?;
     // What is pending for arrays that are used afterwards is a part of the program.
     for state in table.states().chain(outputs.arrays.iter().map(|output| output.owner.state())) {
         state.flush_pending(AccessMode::R);
@@ -173,6 +181,12 @@ pub fn record(
     }
     if (1..outputs.len()).any(|index| outputs[..index].iter().any(|(id, ..)| *id == outputs[index].0)) {
         return Err(refuse("it returns one array twice; return a copy".to_owned()));
+    }
+    let is_filled = |array: &LoggedArray| {
+        array.initial != Initial::Zeros && outputs.iter().any(|(id, ..)| *id == array.id)
+    };
+    if arrays.iter().any(is_filled) {
+        return Err(refuse("it returns an array that it has filled with values; return a copy".to_owned()));
     }
     Ok(Recorded { steps, arrays, arguments, outputs })
 }

@@ -165,6 +165,9 @@ impl<'a> Task<'a> {
         }
         match &self.draft {
             Some(draft) if ptr::addr_eq(draft.engine(), &**engine) => return self.draft.as_mut(),
+            Some(_) if is_recording() => {
+                self.fail(Error::at(ErrorKind::NotAnArgument { codelet: self.codelet.name }, self.location));
+            }
             Some(_) => {
                 self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
             }

@@ -56,6 +56,33 @@ pub(super) unsafe fn begin(task: &Submitted) {
     begin.tell(task);
 }
 
+/// Calls `begin`, and then completes the tasks that were completed meanwhile, one after the other.
+fn while_beginning(begin: impl FnOnce()) {
+    let is_first = WHILE_BEGINNING.with(|ended| {
+        let mut ended = ended.borrow_mut();
+        let is_first = ended.is_none();
+        ended.get_or_insert_default();
+        is_first
+    });
+    begin();
+    if !is_first {
+        return;
+    }
+    loop {
+        let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
+        let Some((external, result)) = next else {
+            WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
+            return;
+        };
+        external.conclude(result.map_err(Cause::Itself));
+    }
+}
+
+/// The recipient of the message that an envelope may begin, which completes in any case.
+pub(crate) fn envelope(begin: impl FnOnce(NonNull<Submitted>) + Send + 'static) -> Begin {
+    Begin::new(move |task| while_beginning(|| begin(NonNull::from(task))))
+}
+
 impl External {
     /// Calls `begin` with the task, once its accesses are held.
     pub(crate) fn telling(begin: impl FnOnce(Self) + Send + 'static) -> Begin {
@@ -68,28 +95,11 @@ impl External {
             |array| Arc::clone(array.engine()),
         );
         let external = Self { task: NonNull::from(task), engine, is_over: false };
-        let is_first = WHILE_BEGINNING.with(|ended| {
-            let mut ended = ended.borrow_mut();
-            let is_first = ended.is_none();
-            ended.get_or_insert_default();
-            is_first
-        });
-        match external.begin() {
+        while_beginning(|| match external.begin() {
             // If it panics, it drops the task, which fails then.
             Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
             Err(error) => external.cancel(error),
-        }
-        if !is_first {
-            return;
-        }
-        loop {
-            let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
-            let Some((external, result)) = next else {
-                WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
-                return;
-            };
-            external.conclude(result.map_err(Cause::Itself));
-        }
+        });
     }
 }
 

@@ -61,17 +61,24 @@ pub(super) fn check(program: &Program, errors: &mut Errors) {
                 "a parameter of a program is a name, by which its graph calls the array",
             );
         }
-        let mut finder = ImplTraits { errors };
+        let mut finder = Types { errors };
         finder.visit_type(&parameter.ty);
     }
 }
 
-/// Finds `impl Trait`, which the struct could not name.
-struct ImplTraits<'e> {
+/// Finds `impl Trait`, which the struct could not name, and `'static`, for which no argument is lent.
+struct Types<'e> {
     errors: &'e mut Errors,
 }
 
-impl<'ast> Visit<'ast> for ImplTraits<'_> {
+impl<'ast> Visit<'ast> for Types<'_> {
+    fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
+        if lifetime.ident == "static" {
+            self.errors
+                .at(lifetime, "an argument is lent to a program for one call; leave the lifetime out: `'_`");
+        }
+    }
+
     fn visit_type_impl_trait(&mut self, ty: &'ast syn::TypeImplTrait) {
         self.errors.at(ty, "the struct of a program names its types; use a type parameter");
     }

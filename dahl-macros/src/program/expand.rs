@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{GenericParam, Lifetime, Type};
+use syn::{GenericParam, Index, Lifetime, Type};
 
-use super::model::Program;
+use super::model::{Parameter, Program};
 use crate::expand::local;
 
 pub(super) fn expand(program: &Program) -> TokenStream {
@@ -33,7 +33,7 @@ pub(super) fn expand(program: &Program) -> TokenStream {
         #function
 
         #[doc = #docs]
-        #[derive(Debug)]
+        #[derive(::core::fmt::Debug)]
         #visibility struct #type_name #declared #bounds {
             program: #root::program::Program,
             types: ::core::marker::PhantomData<fn() -> (#(#phantom,)*)>,
@@ -118,6 +118,18 @@ fn call(program: &Program) -> TokenStream {
         match parameter {
             parameter if parameter.is_reference() => quote_spanned!(span=> #name),
             parameter if parameter.is_value() => quote_spanned!(span=> #name.0),
+            Parameter { ty: Type::Tuple(tuple), .. } => {
+                let elements = tuple.elems.iter().enumerate().map(|(index, element)| {
+                    let index = Index::from(index);
+                    match element {
+                        Type::Reference(reference) if reference.mutability.is_some() => {
+                            quote_spanned!(span=> &mut *#name.#index)
+                        }
+                        _ => quote_spanned!(span=> #name.#index),
+                    }
+                });
+                quote_spanned!(span=> (#(#elements,)*))
+            }
             _ => quote_spanned!(span=> *#name),
         }
     });

@@ -2,13 +2,13 @@
 //!
 //! A kernel is a function of its inputs and its arguments: operations that draw random numbers get their seed as an argument.
 //! So two tasks with one codelet, kernel, arguments and layouts, whose inputs are the same arrays with the same values,
-//! write the same bits. A value is an array and how many steps have changed it so far. The later task goes if all that it
-//! writes are temporary arrays that no other step changes, and what the earlier one wrote is such too, or is changed by
-//! nobody else; then every reader reads the earlier one's.
+//! write the same bits. A value is an array and how many steps have changed it so far. The later task goes if it writes
+//! temporary arrays only, if no other step changes these or what the earlier task wrote, and if none of them is ever in
+//! parts. Then every reader reads what the earlier task wrote.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::{Array, Graph, Origin, Task};
+use crate::graph::{Graph, Origin, Task};
 
 /// What a task computes: codelet, kernel, arguments, and for each access the layout and, if it reads, the value.
 type Key = (usize, usize, Vec<u8>, Vec<(Vec<usize>, Vec<isize>, Option<(usize, usize)>)>);
@@ -16,7 +16,15 @@ type Key = (usize, usize, Vec<u8>, Vec<(Vec<usize>, Vec<isize>, Option<(usize, u
 pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut changes = vec![0_usize; graph.arrays.len()];
     graph.tasks.iter().flat_map(Task::writes).for_each(|array| changes[array] += 1);
-    let may_merge = |array: &Array, changes: usize| array.part.is_none() && changes == 1;
+    let mut has_parts = vec![false; graph.arrays.len()];
+    for array in &graph.arrays {
+        if let Origin::Part(whole) = array.origin {
+            has_parts[whole] = true;
+        }
+    }
+    let may_merge =
+        |array: usize| graph.arrays[array].part.is_none() && !has_parts[array] && changes[array] == 1;
+    let mergeable: Vec<bool> = (0..graph.arrays.len()).map(may_merge).collect();
     let mut version = vec![0_usize; graph.arrays.len()];
     let mut same: Vec<usize> = (0..graph.arrays.len()).collect();
     let mut found: HashMap<Key, usize> = HashMap::new();
@@ -29,9 +37,11 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
             }
         }
         let task = &graph.tasks[step];
-        let writes_once = task.uses.iter().filter(|access| access.writes).all(|access| {
-            access.array.is_some_and(|array| !access.reads && may_merge(&graph.arrays[array], changes[array]))
-        });
+        let writes_once = task
+            .uses
+            .iter()
+            .filter(|access| access.writes)
+            .all(|access| access.array.is_some_and(|array| !access.reads && mergeable[array]));
         if let Some(key) = key(graph, task, &version).filter(|_| writes_once) {
             let is_temporary = task.writes().all(|array| graph.arrays[array].origin == Origin::Temporary);
             match found.get(&key) {

@@ -4,7 +4,9 @@
 //! the program, or an array that a task which stays reads before it is overwritten. Parts count as their whole array, and
 //! are never taken to overwrite it. What may change: a task that goes cannot fail any more.
 
-use crate::graph::{Graph, Origin};
+use dahl_core::__program::StepKind;
+
+use crate::graph::{Graph, Origin, Task};
 
 pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut needed: Vec<bool> = graph
@@ -20,6 +22,43 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
         }
         has_parts
     };
+    // A partition that begins must end: if its join would go, the array is needed at the end.
+    let lives = loop {
+        let lives = living(graph, needed.clone(), &has_parts);
+        let ends_open = |(step, task): (usize, &Task)| {
+            let root = task.uses.first().and_then(|whole| whole.array).map(|whole| graph.root(whole));
+            let is_lost_join = matches!(task.kind, StepKind::Join(_)) && !lives[step];
+            root.filter(|&root| {
+                is_lost_join
+                    && !needed[root]
+                    && lives.iter().zip(&graph.tasks).any(|(lives, task)| {
+                        *lives
+                            && task
+                                .uses
+                                .iter()
+                                .filter_map(|access| access.array)
+                                .any(|array| graph.root(array) == root)
+                    })
+            })
+        };
+        match graph.tasks.iter().enumerate().find_map(ends_open) {
+            Some(root) => needed[root] = true,
+            None => break lives,
+        }
+    };
+    let gone = graph.tasks.iter().zip(&lives).filter(|(_, lives)| !**lives);
+    let notes =
+        gone.map(|(task, _)| format!("{} of {} is not used", task.codelet(), task.location)).collect();
+    let mut step = 0;
+    graph.tasks.retain(|_| {
+        step += 1;
+        lives[step - 1]
+    });
+    notes
+}
+
+/// Whether each step stays, if these arrays are needed at the end.
+fn living(graph: &Graph, mut needed: Vec<bool>, has_parts: &[bool]) -> Vec<bool> {
     let mut lives = vec![false; graph.tasks.len()];
     for (step, task) in graph.tasks.iter().enumerate().rev() {
         if !task.writes().any(|array| needed[graph.root(array)]) {
@@ -34,13 +73,5 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
         }
         task.reads().for_each(|array| needed[graph.root(array)] = true);
     }
-    let gone = graph.tasks.iter().zip(&lives).filter(|(_, lives)| !**lives);
-    let notes =
-        gone.map(|(task, _)| format!("{} of {} is not used", task.codelet(), task.location)).collect();
-    let mut step = 0;
-    graph.tasks.retain(|_| {
-        step += 1;
-        lives[step - 1]
-    });
-    notes
+    lives
 }

@@ -41,8 +41,10 @@ impl Groups {
         let members = (0..graph.tasks.len()).map(|step| (step, vec![step])).collect();
         let mut groups = Self { group, members, after, before };
         let producer = producers(graph);
+        let first = first_uses(graph);
+        let is_fusible = |step: usize| is_fusible(graph, step, &producer, &first);
         for step in 0..graph.tasks.len() {
-            if !is_fusible(graph, step) {
+            if !is_fusible(step) {
                 continue;
             }
             for access in graph.tasks[step].uses.iter().filter(|access| !access.writes) {
@@ -51,7 +53,7 @@ impl Groups {
                 else {
                     continue;
                 };
-                let fits = is_fusible(graph, made_by) && domain(graph, made_by) == domain(graph, step);
+                let fits = is_fusible(made_by) && domain(graph, made_by) == domain(graph, step);
                 if fits
                     && groups.group[made_by] != groups.group[step]
                     && groups.may_join(graph, made_by, step)
@@ -72,7 +74,6 @@ impl Groups {
             return false;
         }
         // Each may run only after all that the others wait for: look for a way out of both and back.
-        let last = members().max().expect("groups have members");
         let is_inside = |step: usize| self.group[step] == one || self.group[step] == other;
         let mut seen = vec![false; graph.tasks.len()];
         let mut next: Vec<usize> = Vec::new();
@@ -96,7 +97,6 @@ impl Groups {
                 );
             }
         }
-        let _ = last;
         true
     }
 
@@ -185,11 +185,23 @@ fn producers(graph: &Graph) -> Vec<Option<usize>> {
     producer
 }
 
-/// Whether a step is a map of whole arrays, whose output no other step changes.
-fn is_fusible(graph: &Graph, step: usize) -> bool {
+/// The first step that uses each array.
+fn first_uses(graph: &Graph) -> Vec<Option<usize>> {
+    let mut first = vec![None; graph.arrays.len()];
+    for (step, task) in graph.tasks.iter().enumerate() {
+        for array in task.uses.iter().filter_map(|access| access.array) {
+            first[array].get_or_insert(step);
+        }
+    }
+    first
+}
+
+/// Whether a step is a map of whole arrays, whose output no other step changes and none has used before.
+fn is_fusible(graph: &Graph, step: usize, producer: &[Option<usize>], first: &[Option<usize>]) -> bool {
     let task = &graph.tasks[step];
     let is_whole = |access: &Use| access.array.is_some_and(|array| graph.arrays[array].part.is_none());
-    task.desc().is_some_and(is_map) && task.uses.iter().all(is_whole)
+    let is_made_here = |array: usize| producer[array] == Some(step) && first[array] == Some(step);
+    task.desc().is_some_and(is_map) && task.uses.iter().all(is_whole) && task.writes().all(is_made_here)
 }
 
 /// The shape of a map.
