@@ -102,6 +102,7 @@ impl Axpy {
                         ),
                     ),
                 )
+                .map()
         }
     }
     /// Runs the kernel on the calling thread, without a runtime.
@@ -444,6 +445,7 @@ const _: () = {
                     .cuda(
                         Self::CUDA.instance(const { &[::dahl::ElementType::of::<T>()] }),
                     )
+                    .map()
             }
         }
         #[allow(unused_variables, clippy::all)]

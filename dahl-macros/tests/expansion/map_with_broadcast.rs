@@ -129,6 +129,7 @@ impl Select {
                     ),
                 )
                 .broadcasts()
+                .map()
         }
     }
     /// Runs the kernel on the calling thread, without a runtime.

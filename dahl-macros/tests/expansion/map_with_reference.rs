@@ -121,6 +121,7 @@ impl MaskedExp {
                         ),
                     ),
                 )
+                .map()
         }
     }
     /// Runs the kernel on the calling thread, without a runtime.
@@ -456,6 +457,7 @@ const _: () = {
                     .cuda(
                         Self::CUDA.instance(const { &[::dahl::ElementType::of::<T>()] }),
                     )
+                    .map()
             }
         }
         #[allow(unused_variables, clippy::all)]
