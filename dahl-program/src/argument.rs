@@ -25,6 +25,12 @@ pub trait ProgramArgument {
     fn replayed(&mut self) {}
 }
 
+/// An argument, as it is.
+#[doc(hidden)]
+pub fn argument<A: ProgramArgument>(argument: A) -> A {
+    argument
+}
+
 /// The arguments of a call.
 pub trait Arguments {
     /// Adds the arrays and values.

@@ -23,4 +23,6 @@ pub use returned::Returned;
 pub use scope::ProgramScope;
 
 #[doc(hidden)]
+pub use argument::argument;
+#[doc(hidden)]
 pub use dahl_core::__program::{Bindings, Outputs};

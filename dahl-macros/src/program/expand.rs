@@ -105,9 +105,11 @@ fn call(program: &Program) -> TokenStream {
         quote!(#name: #ty)
     });
     let names: Vec<_> = program.parameters.iter().map(|parameter| &parameter.name).collect();
+    // At the parameter's type: an error that it is no argument names it.
     let given = program.parameters.iter().map(|parameter| {
         let (name, span) = (&parameter.name, parameter.ty.span());
-        if parameter.is_value() { quote_spanned!(span=> #root::program::Value(#name)) } else { quote!(#name) }
+        let value = if parameter.is_value() { quote!(#root::program::Value(#name)) } else { quote!(#name) };
+        quote_spanned!(span=> #root::program::argument(#value))
     });
     // The names of the wrapper are spanned so that no name of the user's can meet them.
     let [scope, outputs, returned] = ["scope", "outputs", "returned"].map(local);

@@ -33,7 +33,7 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         self
     }
 
-    /// Sets the samples per task; the default of a [`Sequential`] depends only on the shapes, that of other modules is the
+    /// Sets the samples per task; the default of a [`Sequential`](crate::Sequential) depends only on the shapes, that of other modules is the
     /// batch.
     #[track_caller]
     pub fn micro_batch_size(mut self, samples: usize) -> Self {
