@@ -29,11 +29,10 @@ pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step], devices:
         Place::Bound(index) => Some(index),
         Place::At(_) | Place::Part(_) => None,
     });
-    if !bound.clone().all({
-        let mut seen = HashSet::new();
-        move |index| seen.insert(index)
-    }) {
-        return Err("two arrays are bound to one".to_owned());
+    let mut numbers: Vec<_> = bound.collect();
+    numbers.sort_unstable();
+    if !numbers.iter().copied().eq(0..numbers.len()) {
+        return Err("arrays are not bound to one each, without a gap".to_owned());
     }
     for (number, step) in steps.iter().enumerate() {
         open.step(arrays, step).map_err(|fact| format!("step {number}: {fact}"))?;

@@ -449,9 +449,11 @@ unsafe fn begin_array(state: &ArrayState, initial: Option<&[u8]>) {
         return unsafe { state.forget_value(requester) };
     };
     // SAFETY: guaranteed by the caller.
-    if let Ok(pointer) = unsafe { state.prepare_at(HOME, AccessMode::W, requester) } {
+    match unsafe { state.prepare_at(HOME, AccessMode::W, requester) } {
         // SAFETY: as above; the array has as many bytes.
-        unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) };
+        Ok(pointer) => unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) },
+        // SAFETY: as above.
+        Err(missing) => unsafe { state.poison(&missing.into_failure(state, requester)) },
     }
 }
 

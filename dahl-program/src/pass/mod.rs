@@ -2,8 +2,8 @@
 //!
 //! Each pass has a file, whose first comment says why the results stay the same.
 
-mod common;
-mod dead;
+mod common_subexpressions;
+mod dead_tasks;
 mod fusion;
 
 use std::fmt;
@@ -84,8 +84,8 @@ impl Passes {
                 reports.push(PassReport { pass: name, before, after: graph.tasks(), notes });
             }
         };
-        run(self.common_subexpressions, "common subexpressions", common::run);
-        run(self.dead_tasks, "dead tasks", dead::run);
+        run(self.common_subexpressions, "common subexpressions", common_subexpressions::run);
+        run(self.dead_tasks, "dead tasks", dead_tasks::run);
         run(self.fusion && !has_devices, "fusion", fusion::run);
         if self.fusion && has_devices {
             let notes = vec!["not done: fused maps have no kernel for devices".to_owned()];
