@@ -6,7 +6,9 @@
 
 use std::fmt;
 
-use super::views::{Operand, Packs, Views};
+use super::operand::Operand;
+use super::packs::Packs;
+use super::views::Views;
 use super::{Codelet, Kernel};
 use crate::element::{Element, ElementType};
 use crate::shape::Layout;

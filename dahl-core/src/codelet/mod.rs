@@ -10,6 +10,8 @@ mod fused;
 mod kernel;
 pub(crate) mod kernel_memory;
 mod numerics;
+mod operand;
+mod packs;
 mod pointwise;
 mod run;
 mod running;
@@ -29,12 +31,13 @@ pub use kernel::Kernel;
 #[doc(hidden)]
 pub use kernel_memory::KernelMemory;
 pub use numerics::{ErrorClass, Numerics};
+pub(crate) use operand::Operand;
+pub(crate) use packs::Packs;
 pub use pointwise::{Pointwise, pointwise, pointwise_in_parallel};
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
 pub(crate) use running::{as_kernel, in_kernel};
 pub use views::{Line, RawOperand, Views};
-pub(crate) use views::{Operand, Packs};
 pub(crate) use work_inputs::ShapeOf;
 pub use work_inputs::WorkInputs;
 

@@ -8,7 +8,8 @@ use std::slice;
 use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
-use super::views::{Line, Operand};
+use super::operand::Operand;
+use super::views::Line;
 use crate::element::Element;
 use crate::shape::MAX_RANK;
 

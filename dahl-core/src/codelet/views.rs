@@ -2,45 +2,16 @@
 #![allow(unsafe_code, reason = "this is where a task's accesses become references")]
 
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::slice;
-use std::sync::Arc;
 
-use ndarray::{ArrayView, ArrayViewMut, Dimension, StrideShape};
+use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
+use super::operand::Operand;
+use super::packs::Packs;
 use super::run::{self, Run};
 use crate::argument::Argument;
 use crate::element::{self, Element, ElementType};
-use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::shape::Layout;
-
-/// The memory of one parameter of a running task.
-///
-/// Invariant **V**, which the code that makes a list of operands for [`Views::new`] keeps for the views' lifetime:
-/// `pointer` and `layout` span initialised elements of type `element`, aligned for it; nothing writes them, and if
-/// `writes`, nothing else reads them either, through another operand or otherwise. (It follows from the dependencies of
-/// the task: `graph/README.md`. One array passed twice is only read, since the wrappers take `&mut` for every other
-/// mode.)
-#[derive(Clone, Copy)]
-pub(crate) struct Operand {
-    pub(crate) pointer: *mut u8,
-    pub(crate) layout: Layout,
-    pub(crate) element: ElementType,
-    pub(crate) writes: bool,
-    /// Whether the kernel may read the old content (all modes but `W`).
-    pub(crate) reads: bool,
-}
-
-impl Operand {
-    /// A placeholder.
-    pub(crate) const EMPTY: Self = Self {
-        pointer: std::ptr::null_mut(),
-        layout: Layout::EMPTY,
-        element: ElementType::of::<u8>(),
-        writes: false,
-        reads: false,
-    };
-}
 
 /// The views of a running task, in the order of the declaration. Each parameter can be taken once.
 pub struct Views<'a> {
@@ -74,18 +45,6 @@ pub struct RawOperand {
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub struct Line([u64; 8]);
-
-/// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
-pub(crate) struct Packs {
-    /// None if no operand is strided.
-    memory: Option<Arc<MemoryNode>>,
-    /// The line that submitted the running task.
-    location: &'static Location<'static>,
-    buffers: Vec<Buffer>,
-    used: usize,
-    /// Copies to be written back: operand and buffer.
-    changed: Vec<(usize, usize)>,
-}
 
 impl<'a> Views<'a> {
     /// Views of `operands`.
@@ -264,184 +223,4 @@ impl<'a> Views<'a> {
         // SAFETY: as in `for_each_run`.
         unsafe { run::for_each_in_parallel(operands, &f) };
     }
-}
-
-impl Operand {
-    /// The first element, and the extents and strides from there.
-    fn shape<T, D: Dimension>(&self) -> (*mut T, StrideShape<D>) {
-        let start = self.pointer.cast::<T>().wrapping_add(self.layout.offset);
-        (start, self.layout.stride_shape())
-    }
-
-    /// Calls `change` with a contiguous copy of the elements, and writes it back.
-    ///
-    /// # Safety
-    /// V, and no views of the operand exist.
-    pub(crate) unsafe fn change_packed(&self, change: impl FnOnce(&mut [u8])) {
-        let bytes = self.layout.len() * self.element.size_bytes;
-        let mut packed = vec![Line::default(); bytes.div_ceil(size_of::<Line>())];
-        let bytes = &mut bytemuck::cast_slice_mut(&mut packed)[..bytes];
-        // SAFETY: guaranteed by the caller; `bytes` is as long as the operand.
-        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Pack) };
-        change(bytes);
-        // SAFETY: as above.
-        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Unpack) };
-    }
-
-    /// Copies the elements, in row-major order, to `packed`.
-    ///
-    /// # Safety
-    /// The elements may be read, and as many bytes at `packed` written; they do not overlap.
-    pub(crate) unsafe fn pack_into(&self, packed: *mut u8) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { copy_rows(self, packed, Direction::Pack) };
-    }
-
-    /// Copies the elements from `packed`, where they lie in row-major order.
-    ///
-    /// # Safety
-    /// As many bytes at `packed` may be read, and the elements written; they do not overlap.
-    pub(crate) unsafe fn unpack_from(&self, packed: *mut u8) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { copy_rows(self, packed, Direction::Unpack) };
-    }
-
-    /// Copies the bytes from `start` on, of the elements in row-major order, to `packed`.
-    ///
-    /// # Safety
-    /// The elements may be read. They are as many bytes as `packed`, or are contiguous and have as many from `start` on.
-    pub(crate) unsafe fn pack_bytes(&self, start: usize, packed: &mut [u8]) {
-        if self.layout.is_contiguous() {
-            // SAFETY: the caller's; a reference is to memory that nobody else uses, so they do not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(self.byte(start), packed.as_mut_ptr(), packed.len()) };
-        } else {
-            // SAFETY: the caller's: `start` is 0, and `packed` has room for all; for overlaps as above.
-            unsafe { self.pack_into(packed.as_mut_ptr()) };
-        }
-    }
-
-    /// Copies `packed` to the bytes from `start` on, of the elements in row-major order.
-    ///
-    /// # Safety
-    /// The elements may be written. They are as many bytes as `packed`, or are contiguous and have as many from `start` on.
-    pub(crate) unsafe fn unpack_bytes(&self, start: usize, packed: &[u8]) {
-        if self.layout.is_contiguous() {
-            // SAFETY: the caller's; a reference is to memory that nobody else writes, so they do not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(packed.as_ptr(), self.byte(start), packed.len()) };
-        } else {
-            // SAFETY: the caller's: `start` is 0, and `packed` has all, which is only read; for overlaps as above.
-            unsafe { self.unpack_from(packed.as_ptr().cast_mut()) };
-        }
-    }
-
-    /// Where byte `start` of contiguous elements is.
-    fn byte(&self, start: usize) -> *mut u8 {
-        self.pointer.wrapping_add(self.layout.offset * self.element.size_bytes + start)
-    }
-
-    /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.
-    fn for_each_row(&self, mut f: impl FnMut(usize, usize)) {
-        let extents = self.layout.extents();
-        let strides = self.layout.strides();
-        let Some((&row_len, outer)) = extents.split_last() else {
-            return f(self.layout.offset * self.element.size_bytes, 1);
-        };
-        let rows: usize = outer.iter().product();
-        for row in 0..rows {
-            let (mut rest, mut offset) = (row, self.layout.offset);
-            for axis in (0..outer.len()).rev() {
-                offset += (rest % outer[axis]) * strides[axis] as usize;
-                rest /= outer[axis];
-            }
-            f(offset * self.element.size_bytes, row_len);
-        }
-    }
-}
-
-impl Packs {
-    pub(crate) fn new(memory: Option<Arc<MemoryNode>>) -> Self {
-        Self { memory, location: Location::caller(), buffers: Vec::new(), used: 0, changed: Vec::new() }
-    }
-
-    /// Starts the views of another task, submitted at `location`.
-    pub(crate) fn begin(&mut self, location: &'static Location<'static>) {
-        self.location = location;
-        self.used = 0;
-        self.changed.clear();
-    }
-
-    /// Starts other views of the same task.
-    pub(crate) fn restart(&mut self) {
-        self.begin(self.location);
-    }
-
-    /// Where the running task was submitted.
-    pub(crate) fn location(&self) -> &'static Location<'static> {
-        self.location
-    }
-
-    /// The copy of an operand. If its memory cannot be had, the kernel is stopped: it unwinds with the [`Shortage`].
-    ///
-    /// [`Shortage`]: crate::error::Shortage
-    fn pack(&mut self, index: usize, operand: &Operand, changes: bool) -> *mut u8 {
-        let bytes = operand.layout.len() * operand.element.size_bytes;
-        let buffer = self.used;
-        self.used += 1;
-        if self.buffers.len() == buffer {
-            self.buffers.push(Buffer::default());
-        }
-        let holder = Holder::new("packed copies", self.location);
-        let memory = self.memory.as_ref().expect("strided operands have memory for their copies");
-        let start = match self.buffers[buffer].at_least(memory, bytes, holder) {
-            Ok(start) => start,
-            Err(shortage) => std::panic::resume_unwind(Box::new(shortage)),
-        };
-        if changes {
-            self.changed.push((index, buffer));
-        }
-        if operand.reads {
-            // SAFETY: V for the operand; the buffer has `bytes` bytes and is not used elsewhere.
-            unsafe { copy_rows(operand, start, Direction::Pack) };
-        }
-        start
-    }
-
-    /// Writes changed copies back after the kernel has ended.
-    ///
-    /// # Safety
-    /// `operands` are those of the views that made the copies, V still holds for them, and no view is left.
-    pub(crate) unsafe fn unpack(&mut self, operands: &[Operand]) {
-        for (index, buffer) in self.changed.drain(..) {
-            let start = self.buffers[buffer].pointer();
-            // SAFETY: V: the task may write the operand, and the buffer was copied from its layout.
-            unsafe { copy_rows(&operands[index], start, Direction::Unpack) };
-        }
-    }
-}
-
-#[derive(PartialEq)]
-enum Direction {
-    Pack,
-    Unpack,
-}
-
-/// Copies between a strided operand and its elements in row-major order at `packed`.
-///
-/// # Safety
-/// The operand may be read (to pack) or written (to unpack), and `packed` spans as many bytes as it has.
-unsafe fn copy_rows(operand: &Operand, packed: *mut u8, direction: Direction) {
-    let size = operand.element.size_bytes;
-    let stride = operand.layout.strides().last().map_or(size, |&stride| stride as usize * size);
-    let mut to = packed;
-    operand.for_each_row(|offset, len| {
-        let row = operand.pointer.wrapping_add(offset);
-        if direction == Direction::Pack {
-            // SAFETY: `row` has `len` elements `stride` bytes apart; `to` is within `packed`.
-            unsafe { run::gather(row, stride, size, len, to) };
-        } else {
-            // SAFETY: as above, the other way.
-            unsafe { run::scatter(to, row, stride, size, len) };
-        }
-        to = to.wrapping_add(len * size);
-    });
 }

@@ -9,6 +9,7 @@
 
 mod accesses;
 mod action;
+mod of_program;
 
 use std::fmt;
 use std::panic::Location;
@@ -22,7 +23,6 @@ use crate::access::AccessMode;
 pub use crate::array_id::ArrayId;
 use crate::codelet::{Codelet, Kernel, Parameter, ShapeOf};
 use crate::cuda::CudaInstance;
-use crate::element::ElementType;
 use crate::footprint;
 use crate::shape::Layout;
 
@@ -110,17 +110,6 @@ impl TaskDesc {
     /// Marks the old content of access `index` as ignored.
     pub(crate) fn set_begins(&mut self, index: usize) {
         self.accesses.get_mut(index).begins = true;
-    }
-
-    /// Names another array in access `index`, with its private buffer, for a program's task.
-    pub(crate) fn rebind(&mut self, index: usize, array: ArrayId, buffer: Option<ArrayId>) {
-        let access = self.accesses.get_mut(index);
-        (access.array, access.buffer, access.whole) = (Some(array), buffer, None);
-    }
-
-    /// Makes accesses that commute exclusive ones, for a program's task: its order is that of the recording.
-    pub(crate) fn fix_order(&mut self) {
-        self.accesses.fix_order();
     }
 
     /// Sets the private buffer of the contribution of access `index`; none for the array itself.
@@ -225,28 +214,9 @@ impl TaskDesc {
         self.over().is_some()
     }
 
-    /// Whether it calls a codelet, with no array of a reduction and no option that says where or when.
-    #[doc(hidden)]
-    pub fn is_plain_call(&self) -> bool {
-        let Action::Kernel(call) = &self.action else { return false };
-        call.options.place == Placement::Any && call.options.prefetch.is_none() && self.tags == 0
-    }
-
-    /// What distinguishes the codelet and the kernel from others.
-    #[doc(hidden)]
-    pub fn call_id(&self) -> (usize, usize) {
-        let codelet = self.codelet_if_any().map_or(0, |codelet| ptr::from_ref(codelet).addr());
-        (codelet, self.kernel().map_or(0, |kernel| ptr::from_ref(kernel).addr()))
-    }
-
     /// Whether it combines partial results of a reduction.
     pub fn is_combination(&self) -> bool {
         self.combination().is_some()
-    }
-
-    /// Whether it combines the total of a reduction with the array.
-    pub(crate) fn is_last_of_reduction(&self) -> bool {
-        self.combination().is_some_and(|combination| matches!(combination.step, Step::Finish(_)))
     }
 
     /// The number of the task in the order of submission.
@@ -359,19 +329,6 @@ impl TaskDesc {
     /// The bytes of access `position`: for a contribution, of the private buffer.
     pub(crate) fn bytes_of(&self, position: usize) -> usize {
         self.access(position).layout.len() * self.element_bytes(position)
-    }
-
-    /// The element type of access `position` as its kernel sees it; none if no kernel does.
-    pub(crate) fn element_of(&self, position: usize) -> Option<ElementType> {
-        match &self.action {
-            Action::Kernel(call) => {
-                let parameter = call.over.map_or(position, |over| over.parameter_of(position));
-                let is_operand = position < self.operand_count();
-                call.codelet.parameters.get(parameter).filter(|_| is_operand).map(Parameter::kernel_element)
-            }
-            Action::Combine(combination) => Some(combination.element_of(position)),
-            _ => None,
-        }
     }
 
     fn element_bytes(&self, position: usize) -> usize {

@@ -22,6 +22,7 @@ mod handed_over;
 mod home;
 mod host;
 mod log;
+mod part;
 mod partition;
 mod prepare;
 mod record;

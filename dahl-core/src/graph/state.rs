@@ -49,7 +49,7 @@ pub(crate) struct ArrayState {
     /// The id for observers: for a private buffer of a reduction, the array's.
     known_as: AtomicU64,
     /// For a part: the id of its whole array. Otherwise 0.
-    part_of: AtomicU64,
+    pub(super) part_of: AtomicU64,
     partitions: Partitions,
     reductions: Reductions,
     /// Decides which of its commuting tasks may run.
@@ -145,57 +145,6 @@ impl ArrayState {
             log.made(id, element, bytes);
         }
         NonNull::from(state)
-    }
-
-    /// The state of a part of `whole`. It has no content before [`begin_part`](Self::begin_part).
-    pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
-        let element = whole.fixed().element.expect("a state in use has an element type");
-        let part = Self::create_part_of(whole.engine(), element, layout);
-        // SAFETY: the state was just created, and parts are freed with their partition.
-        unsafe { part.as_ref() }.part_of.store(whole.id().number(), Ordering::Relaxed);
-        part
-    }
-
-    /// The state of a part of any array, without content.
-    pub(crate) fn create_part_of(
-        engine: &Arc<dyn Engine>,
-        element: ElementType,
-        layout: Layout,
-    ) -> NonNull<Self> {
-        let bytes = layout.len() * element.size_bytes;
-        let part = Self::create(engine, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
-        // SAFETY: the state was just created, and parts are freed with their partition.
-        let state = unsafe { part.as_ref() };
-        // SAFETY: nothing else knows the new state.
-        unsafe { (*state.fixed.get()).part = Some(layout) };
-        if let Some(log) = state.host().log() {
-            log.placed(state.id(), layout);
-        }
-        part
-    }
-
-    /// Gives a part the content of its whole array: elements in the buffer at `pointer`, or a failure.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access to the part.
-    pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
-        self.replicas.stay_home();
-        // SAFETY: the caller's access is exclusive, and no replica is valid, so none is evicted (C4).
-        unsafe { (*self.body.get()).home.pointer = pointer };
-        match poisoned {
-            None => self.set_ready(),
-            // SAFETY: the caller's access is exclusive.
-            Some(failure) => unsafe { self.poison(failure) },
-        }
-    }
-
-    /// Frees the state of a part.
-    ///
-    /// # Safety
-    /// No access to it is left, and no handle of it will be used.
-    pub(crate) unsafe fn give_back_part(part: NonNull<Self>, events: &mut impl Events) {
-        // SAFETY: the release link is the state's first field, and nothing else knows the state.
-        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), events) };
     }
 
     pub(crate) fn partitions(&self) -> &Partitions {

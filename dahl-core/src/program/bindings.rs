@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use super::instance::Engine;
+use super::engine::Engine;
 use crate::argument::Argument;
 use crate::array::{Array, Shared};
 use crate::element::{Element, ElementType};

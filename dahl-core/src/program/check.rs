@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::instance::{ArraySpec, Place, Step, StepKind};
+use super::steps::{ArraySpec, Place, Step, StepKind};
 use crate::access::AccessMode;
 use crate::description::TaskDesc;
 use crate::element::ElementType;

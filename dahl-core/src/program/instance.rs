@@ -5,111 +5,24 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::bindings::{BindingKind, Bindings};
+use super::bindings::Bindings;
+use super::bound::{BoundSpec, bound};
 use super::check;
+use super::engine::Engine;
+use super::steps::{ArraySpec, Place, Step, StepKind};
 use crate::access::AccessMode;
-use crate::array::{Array, byte_len};
+use crate::array::Array;
 use crate::codelet::{Codelet, in_kernel};
 use crate::description::{Action, Call, TaskDesc};
 use crate::device::Requester;
-use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
 use crate::graph::{
-    self, ArrayState, Content, Engine as _, Keeps, Origin, PartOf, Party, Record, Replay, Running, Submitted,
+    self, ArrayState, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
-use crate::runtime::Runtime;
 use crate::shape::Layout;
 use crate::task::{self, Draft, block_in_submission};
-
-/// A runtime, as programs keep it.
-#[derive(Clone, Debug)]
-pub struct Engine(Arc<Executor>);
-
-impl Engine {
-    /// That of a runtime.
-    pub fn of(runtime: &Runtime) -> Self {
-        Self(runtime.executor())
-    }
-
-    pub(super) fn executor(&self) -> &Executor {
-        &self.0
-    }
-
-    /// Whether it has memory other than the main memory.
-    pub fn has_devices(&self) -> bool {
-        self.0.devices().is_some()
-    }
-
-    /// An array that a replay is about to write.
-    ///
-    /// # Errors
-    /// If memory cannot be allocated.
-    #[track_caller]
-    pub fn output<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
-        let location = Location::caller();
-        let block = block_in_submission(&*self.0, byte_len::<T>(&shape)?, Holder::new("array", location))
-            .map_err(|shortage| shortage.at(location))?;
-        let engine: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&self.0);
-        let pointer = block.pointer();
-        Ok(Array::new(&engine, shape, pointer, Origin::Block(block), Content::Unset))
-    }
-}
-
-/// An array of an instance.
-#[derive(Clone, Debug)]
-pub struct ArraySpec {
-    /// The type of its elements.
-    pub element: ElementType,
-    /// Its bytes.
-    pub bytes: usize,
-    /// Where it is.
-    pub place: Place,
-    /// For a bound array that is a part of another one: its place there.
-    pub part: Option<PartOf>,
-    /// Whether a task reads it before one has written all of it: then each replay begins with its first value.
-    pub begins: bool,
-    /// Its first value, if that is not zeros.
-    pub initial: Option<Vec<u8>>,
-}
-
-/// Where an array of an instance is.
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// An argument, or, after these, an array that the program returns.
-    Bound(usize),
-    /// So many bytes from the start of the instance's block.
-    At(usize),
-    /// A part of another array.
-    Part(PartOf),
-}
-
-/// A step of an instance.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// What it does.
-    pub kind: StepKind,
-    /// The arrays, by number: of each access; or the whole array, and its parts.
-    pub arrays: Vec<Option<usize>>,
-    /// The steps that come after it, by number.
-    pub after: Vec<u32>,
-    /// The line that submitted it.
-    pub location: &'static Location<'static>,
-}
-
-/// What a step does.
-#[derive(Clone, Debug)]
-pub enum StepKind {
-    /// A worker runs a task.
-    Task(Box<TaskDesc>),
-    /// Parts get the value of their whole array. They are only read if this is true.
-    Split(bool),
-    /// An array gets the value of its parts, unless they are only read.
-    Join(bool),
-    /// An array's value is discarded.
-    Forget,
-}
 
 /// A program that is ready to run.
 #[derive(Debug)]
@@ -362,48 +275,6 @@ impl Instance {
         // SAFETY: the records are prepared, and `self` keeps them.
         unsafe { task::begin_replay(executor, &self.replay) };
     }
-}
-
-/// What a bound array must be.
-#[derive(Clone, Copy, Debug)]
-struct BoundSpec {
-    element: ElementType,
-    bytes: usize,
-    part: Option<PartOf>,
-    /// Whether a step changes it, or a part of it.
-    changes: bool,
-}
-
-impl BoundSpec {
-    fn fits(&self, kind: &BindingKind) -> bool {
-        let layout = &kind.layout;
-        let is_placed = match self.part {
-            Some(part) => layout.is_same(&part.layout),
-            None => layout.offset == 0 && layout.is_contiguous(),
-        };
-        kind.element == self.element
-            && layout.len() * kind.element.size_bytes == self.bytes
-            && is_placed
-            && (kind.writes || !self.changes)
-    }
-}
-
-/// What the bound arrays must be, in their order.
-fn bound(arrays: &[ArraySpec], steps: &[Step]) -> Vec<BoundSpec> {
-    let mut changes = vec![false; arrays.len()];
-    for step in steps {
-        check::uses(step).filter(|(_, writes)| *writes).for_each(|(array, _)| changes[array] = true);
-    }
-    let place = |(array, changes): (&ArraySpec, bool)| match array.place {
-        Place::Bound(index) => {
-            let ArraySpec { element, bytes, part, .. } = *array;
-            Some((index, BoundSpec { element, bytes, part, changes }))
-        }
-        Place::At(_) | Place::Part(_) => None,
-    };
-    let mut bound: Vec<_> = arrays.iter().zip(changes).filter_map(place).collect();
-    bound.sort_by_key(|(index, _)| *index);
-    bound.into_iter().map(|(_, spec)| spec).collect()
 }
 
 /// The arrays of a replay that has been submitted.

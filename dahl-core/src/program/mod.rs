@@ -4,15 +4,20 @@
 //! other use, and changes without notice.
 
 mod bindings;
+mod bound;
 mod check;
+mod engine;
 mod fusion;
 mod instance;
 mod record;
+mod steps;
 
 pub use bindings::{Bindings, Detached, Signature};
+pub use engine::Engine;
 pub use fusion::{Map, fuse, is_map};
-pub use instance::{ArraySpec, Engine, Instance, Place, Step, StepKind};
+pub use instance::Instance;
 pub use record::{Outputs, Recorded, Recording, record, require_no_recording};
+pub use steps::{ArraySpec, Place, Step, StepKind};
 
 pub use crate::codelet::FusedOperand;
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::bindings::Detached;
-use super::instance::Engine;
+use super::engine::Engine;
 use crate::access::AccessMode;
 use crate::arena::Arena;
 use crate::array::{Array, Shared, StandIns};

@@ -10,8 +10,42 @@ use crate::access::AccessMode;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::error::Failure;
-use crate::graph::{ArrayState, Dispatch, Replay, Running, Submitted};
+use crate::graph::{ArrayState, Dispatch, Node, Replay, Running, Submitted};
 use crate::memory::HOME;
+
+impl<D: Dispatch + ?Sized> Step<'_, D> {
+    /// Hands over the first tasks of a replay whose counts are prepared.
+    ///
+    /// # Safety
+    /// The caller has prepared the records, and holds a reference to what keeps the replay until this returns.
+    pub(crate) unsafe fn begin_replay(&mut self, replay: &Replay) {
+        for &root in replay.roots() {
+            // SAFETY: the record is filled in, and counts as submitted since the caller has prepared it.
+            self.run(|step| step.hand_over(unsafe { replay.nodes()[root as usize].record.submitted() }));
+        }
+    }
+
+    /// Counts a program's task that has run in the tasks after it.
+    pub(super) fn pass_on(&mut self, node: &Node) {
+        // SAFETY: the task has not been counted as ended.
+        let replay = unsafe { node.replay() };
+        for &after in &node.after {
+            let record = &replay.nodes()[after as usize].record;
+            if record.count_ready(1) {
+                // SAFETY: as in `begin_replay`; the last count makes it ready.
+                self.hand_over(unsafe { record.submitted() });
+            }
+        }
+    }
+
+    /// Counts a program's task that has ended, and ends the replay if it was the last.
+    pub(super) fn end_node(&mut self, node: &Node) {
+        // SAFETY: the task has not been counted as ended.
+        if let Some(running) = unsafe { node.replay() }.count_ended() {
+            end(running);
+        }
+    }
+}
 
 /// Runs a split or a join of a program, or discards an array's value. The whole array is the first access.
 ///

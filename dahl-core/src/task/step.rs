@@ -15,7 +15,7 @@ use crate::cuda::HostFetch;
 use crate::description::Action;
 use crate::device::Requester;
 use crate::graph::{
-    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Node, Partition, Party, Record, Replay, Submitted,
+    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Node, Partition, Party, Record, Submitted,
 };
 use crate::sync::atomic::Ordering;
 
@@ -320,7 +320,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
         }
     }
 
-    fn hand_over(&mut self, task: &Submitted) {
+    pub(super) fn hand_over(&mut self, task: &Submitted) {
         match task.desc().action() {
             Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.acquire_locks(task),
             Action::Kernel(_) | Action::Combine(_) => {
@@ -351,38 +351,6 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 }
 
 impl<D: Dispatch + ?Sized> Step<'_, D> {
-    /// Hands over the first tasks of a replay whose counts are prepared.
-    ///
-    /// # Safety
-    /// The caller has prepared the records, and holds a reference to what keeps the replay until this returns.
-    pub(crate) unsafe fn begin_replay(&mut self, replay: &Replay) {
-        for &root in replay.roots() {
-            // SAFETY: the record is filled in, and counts as submitted since the caller has prepared it.
-            self.run(|step| step.hand_over(unsafe { replay.nodes()[root as usize].record.submitted() }));
-        }
-    }
-
-    /// Counts a program's task that has run in the tasks after it.
-    fn pass_on(&mut self, node: &Node) {
-        // SAFETY: the task has not been counted as ended.
-        let replay = unsafe { node.replay() };
-        for &after in &node.after {
-            let record = &replay.nodes()[after as usize].record;
-            if record.count_ready(1) {
-                // SAFETY: as in `begin_replay`; the last count makes it ready.
-                self.hand_over(unsafe { record.submitted() });
-            }
-        }
-    }
-
-    /// Counts a program's task that has ended, and ends the replay if it was the last.
-    fn end_node(&mut self, node: &Node) {
-        // SAFETY: the task has not been counted as ended.
-        if let Some(running) = unsafe { node.replay() }.count_ended() {
-            replay::end(running);
-        }
-    }
-
     /// Takes the missing commute locks of the task, array by array, and then schedules it. If it must wait for one, the
     /// task that hands that lock over continues here.
     fn acquire_locks(&mut self, task: &Submitted) {

@@ -1,0 +1,53 @@
+//! What a program asks of the description of one of its tasks.
+
+use std::ptr;
+
+use super::{Action, Placement, Step, TaskDesc};
+use crate::array_id::ArrayId;
+use crate::codelet::Parameter;
+use crate::element::ElementType;
+
+impl TaskDesc {
+    /// Names another array in access `index`, with its private buffer, for a program's task.
+    pub(crate) fn rebind(&mut self, index: usize, array: ArrayId, buffer: Option<ArrayId>) {
+        let access = self.accesses.get_mut(index);
+        (access.array, access.buffer, access.whole) = (Some(array), buffer, None);
+    }
+
+    /// Makes accesses that commute exclusive ones, for a program's task: its order is that of the recording.
+    pub(crate) fn fix_order(&mut self) {
+        self.accesses.fix_order();
+    }
+
+    /// Whether it calls a codelet, with no array of a reduction and no option that says where or when.
+    #[doc(hidden)]
+    pub fn is_plain_call(&self) -> bool {
+        let Action::Kernel(call) = &self.action else { return false };
+        call.options.place == Placement::Any && call.options.prefetch.is_none() && self.tags == 0
+    }
+
+    /// What distinguishes the codelet and the kernel from others.
+    #[doc(hidden)]
+    pub fn call_id(&self) -> (usize, usize) {
+        let codelet = self.codelet_if_any().map_or(0, |codelet| ptr::from_ref(codelet).addr());
+        (codelet, self.kernel().map_or(0, |kernel| ptr::from_ref(kernel).addr()))
+    }
+
+    /// Whether it combines the total of a reduction with the array.
+    pub(crate) fn is_last_of_reduction(&self) -> bool {
+        self.combination().is_some_and(|combination| matches!(combination.step, Step::Finish(_)))
+    }
+
+    /// The element type of access `position` as its kernel sees it; none if no kernel does.
+    pub(crate) fn element_of(&self, position: usize) -> Option<ElementType> {
+        match &self.action {
+            Action::Kernel(call) => {
+                let parameter = call.over.map_or(position, |over| over.parameter_of(position));
+                let is_operand = position < self.operand_count();
+                call.codelet.parameters.get(parameter).filter(|_| is_operand).map(Parameter::kernel_element)
+            }
+            Action::Combine(combination) => Some(combination.element_of(position)),
+            _ => None,
+        }
+    }
+}
