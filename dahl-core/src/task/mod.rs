@@ -4,6 +4,7 @@
 //! (`worker`).
 
 mod allocation;
+mod commuting;
 mod draft;
 mod ending;
 mod external;

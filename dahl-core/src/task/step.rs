@@ -9,7 +9,6 @@ use super::lifo_slot::LifoSlot;
 use super::ready::ReadyTask;
 use super::recycler::Recycler;
 use super::replay;
-use crate::access::AccessMode;
 use crate::array_id::ArrayId;
 use crate::cuda::HostFetch;
 use crate::description::Action;
@@ -22,14 +21,14 @@ use crate::sync::atomic::Ordering;
 /// The consequences of a change to the chains: ready tasks go to the scheduler, and unused records and arrays are
 /// returned.
 pub(crate) struct Step<'s, D: Dispatch + ?Sized> {
-    dispatch: &'s D,
+    pub(super) dispatch: &'s D,
     host: &'s Host,
     /// The record whose links are being appended or finished: its counts are summed and applied together.
     own: *const Record,
     own_ready: u32,
     own_retired: u32,
     /// The worker that makes the change, if any.
-    worker: Option<usize>,
+    pub(super) worker: Option<usize>,
     recycler: Option<&'s mut Recycler>,
     /// The worker's slot for the task that it runs next.
     lifo_slot: Option<&'s mut LifoSlot>,
@@ -344,47 +343,9 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
 
     /// Defers a task until this step's change is complete: otherwise a long chain of partitions would recurse as
     /// deeply.
-    fn put_off(&mut self, task: &Submitted) {
+    pub(super) fn put_off(&mut self, task: &Submitted) {
         task.record().next().store(self.inline.cast_mut(), Ordering::Relaxed);
         self.inline = task.record();
-    }
-}
-
-impl<D: Dispatch + ?Sized> Step<'_, D> {
-    /// Takes the missing commute locks of the task, array by array, and then schedules it. If it must wait for one, the
-    /// task that hands that lock over continues here.
-    fn acquire_locks(&mut self, task: &Submitted) {
-        let record = task.record();
-        loop {
-            let after = record.next_lock().load(Ordering::Relaxed);
-            let commuting = task.accesses().filter(|access| access.mode == AccessMode::COMMUTE);
-            let arrays = commuting.filter_map(|access| access.state()).filter(|array| array.slot() >= after);
-            let Some(array) = arrays.min_by_key(|array| array.slot()) else {
-                return match task.desc().action() {
-                    Action::External(_) => self.put_off(task),
-                    _ => self.dispatch.schedule(task, self.worker),
-                };
-            };
-            // Before it waits: after that, the record is used by the task that hands the lock over.
-            record.next_lock().store(array.slot() + 1, Ordering::Relaxed);
-            if !array.commute_lock().acquire(record) {
-                return;
-            }
-        }
-    }
-
-    /// Hands over the commute locks of a task that has run.
-    fn release_locks(&mut self, task: &Submitted) {
-        for access in task.accesses().filter(|access| access.mode == AccessMode::COMMUTE) {
-            let Some(array) = access.state() else { continue };
-            // SAFETY: the task holds the lock; waiting tasks have not been completed, so their records are not free.
-            if let Some(next) = unsafe { array.commute_lock().hand_over() } {
-                // SAFETY: as above; it holds this lock now, and nothing else handles it.
-                let next = unsafe { &*next };
-                // SAFETY: as above.
-                self.acquire_locks(unsafe { next.submitted() });
-            }
-        }
     }
 }
 
