@@ -4,7 +4,6 @@
 #![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]
 
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -16,9 +15,6 @@ use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;
 use crate::cuda::HostFetch;
-use crate::device::Requester;
-use crate::error::Failure;
-use crate::memory::HOME;
 use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -101,8 +97,6 @@ pub(crate) struct Partition {
     shelf: Arc<dyn Any + Send + Sync>,
     pub(crate) split: Record,
     pub(crate) join: Record,
-    /// The first failure of a part; set by the join.
-    failure: UnsafeCell<Option<Arc<Failure>>>,
 }
 
 // SAFETY: the list is accessed under its lock.
@@ -163,7 +157,6 @@ impl Partition {
             shelf,
             split: Record::new(u32::MAX),
             join: Record::new(u32::MAX),
-            failure: UnsafeCell::new(None),
         }
     }
 
@@ -260,15 +253,8 @@ impl Partition {
         // SAFETY: the whole array's release follows the split's access, which is not done.
         let whole = unsafe { &*self.whole };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
-        let requester = Requester { name: "partition", location };
-        // SAFETY: the split holds an access of this mode.
-        let poisoned = unsafe { whole.prepare_at(HOME, mode, requester) };
-        let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
-        for part in self.part_states() {
-            // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
-            unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
-            part.replicas().delay(whole.replicas().arrived_ns(HOME));
-        }
+        // SAFETY: the split holds an access of this mode to the whole, and exclusive ones to the parts.
+        unsafe { whole.split(mode, self.part_states(), location) };
     }
 
     /// The work of the join: the outcome of the parts becomes that of the whole array.
@@ -276,35 +262,12 @@ impl Partition {
     /// # Safety
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
-        let requester = Requester { name: "join", location };
         // What is not on its way begins before any of it is waited for.
         self.fetch_async(false);
-        let come_home = |part: &ArrayState| {
-            // SAFETY: the join holds exclusive accesses to the parts.
-            let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };
-            home.err().map(|missing| missing.into_failure(part, requester))
-        };
-        let failures = self.part_states().filter_map(come_home);
-        // SAFETY: only the join writes it, and it runs once for each opening.
-        let first = unsafe { &mut *self.failure.get() };
-        *first = failures.reduce(|first, _| first);
-        if self.shared {
-            return;
-        }
         // SAFETY: the whole array's release follows the split's access, which ends after the join.
-        let whole = unsafe { &*self.whole };
-        for part in self.part_states() {
-            whole.replicas().delay(part.replicas().arrived_ns(HOME));
-        }
-        match first.take() {
-            // SAFETY: the split's access to the whole is exclusive, and the parts are done.
-            Some(failure) => unsafe { whole.poison(&failure) },
-            // Every part has a value, possibly because all were overwritten.
-            None => {
-                whole.replicas().stay_home();
-                whole.set_ready();
-            }
-        }
+        let whole = (!self.shared).then(|| unsafe { &*self.whole });
+        // SAFETY: the join holds exclusive accesses to the parts, and the split one to the whole, unless that is shared.
+        unsafe { ArrayState::join(whole, self.part_states(), location) };
     }
 
     /// Releases one reference.

@@ -2,6 +2,8 @@
 #![allow(unsafe_code, reason = "keeps the states of arrays that it borrows")]
 
 use std::collections::HashMap;
+use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -127,6 +129,12 @@ impl<'a> Bindings<'a> {
         let start = self.values.len();
         self.values.resize(start + A::SIZE_BYTES, 0);
         value.encode(&mut self.values[start..]);
+    }
+
+    /// Adds a text on which the recording depends: settings.
+    pub fn text(&mut self, text: fmt::Arguments<'_>) {
+        let _ = io::Write::write_fmt(&mut self.values, text); // into memory, which does not fail
+        self.values.push(0);
     }
 
     /// Adds something else on which the recording depends: how many elements a slice has.

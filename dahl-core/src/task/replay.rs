@@ -6,12 +6,9 @@ use std::sync::Arc;
 
 use super::external::External;
 use super::step::Step;
-use crate::access::AccessMode;
 use crate::description::Action;
 use crate::device::Requester;
-use crate::error::Failure;
 use crate::graph::{ArrayState, Dispatch, Node, Replay, Running, Submitted};
-use crate::memory::HOME;
 
 impl<D: Dispatch + ?Sized> Step<'_, D> {
     /// Hands over the first tasks of a replay whose counts are prepared.
@@ -60,37 +57,12 @@ pub(super) unsafe fn run_inline(task: &Submitted) {
             // SAFETY: guaranteed by the caller: the access is exclusive.
             unsafe { whole.forget_value(Requester { name: "invalidate", location }) };
         }
-        Action::Split => {
-            let requester = Requester { name: "partition", location };
-            // SAFETY: guaranteed by the caller.
-            let poisoned = unsafe { whole.prepare_at(HOME, task.access(0).mode, requester) };
-            let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
-            for part in parts() {
-                // SAFETY: the accesses to the parts are exclusive.
-                unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
-                part.replicas().delay(whole.replicas().arrived_ns(HOME));
-            }
-        }
+        // SAFETY: guaranteed by the caller; the accesses to the parts are exclusive.
+        Action::Split => unsafe { whole.split(task.access(0).mode, parts(), location) },
         Action::Join => {
-            let requester = Requester { name: "join", location };
-            let come_home = |part: &ArrayState| {
-                // SAFETY: the accesses to the parts are exclusive.
-                let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };
-                home.err().map(|missing| missing.into_failure(part, requester))
-            };
-            let failures: Vec<Arc<Failure>> = parts().filter_map(come_home).collect();
-            if task.access(0).mode.is_shared() {
-                return;
-            }
-            parts().for_each(|part| whole.replicas().delay(part.replicas().arrived_ns(HOME)));
-            match failures.first() {
-                // SAFETY: the access to the whole is exclusive.
-                Some(failure) => unsafe { whole.poison(failure) },
-                None => {
-                    whole.replicas().stay_home();
-                    whole.set_ready();
-                }
-            }
+            let whole = (!task.access(0).mode.is_shared()).then_some(whole);
+            // SAFETY: as above.
+            unsafe { ArrayState::join(whole, parts(), location) };
         }
         action => unreachable!("{action:?} is run by a worker"),
     }

@@ -295,7 +295,7 @@ impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
         let counts = R::COUNTS_STEPS;
         let rules = std::iter::once(self.rule).chain(self.groups.iter().map(|group| group.options.rule));
         for rule in rules {
-            format!("{rule:?}").bytes().for_each(|byte| bindings.value(byte));
+            bindings.text(format_args!("{rule:?}"));
         }
         for state in self.parameters.iter_mut().flatten().map(|tracked| &mut tracked.state) {
             if counts {
