@@ -43,24 +43,15 @@ fn run(settings: &Settings<Network>) -> dahl::Result<()> {
     let arena = rt.arena();
     let mut model = Autoencoder::<f32>::new(&mut Init::new(&arena, settings.seed), width, code)?;
     println!("{}", model.summary());
-    let mut adam = Adam::new(settings.learning_rate);
+    let adam = Adam::new(settings.learning_rate);
     let test: Vec<usize> = (0..data.test.len()).collect();
     let (test, _) = fashion::batch(&rt, &data.test, &test)?;
-    fashion::epochs(
-        &rt,
-        settings,
-        &data.train,
-        &mut model,
-        |model, x, _, _| {
-            let loss = model.learn(&rt, |step, model| error(step, model, x))?;
-            adam.step(model)?;
-            Ok(loss)
-        },
-        |model| {
-            let error = model.evaluate(&rt, |step, model| error(step, model, &test)?.to_vec())?;
-            Ok(format!("test error {:.4}", error[0]))
-        },
-    )?;
+    let found = |model: &Autoencoder<'_, f32>| {
+        let error = model.evaluate(&rt, |step, model| error(step, model, &test)?.to_vec())?;
+        Ok(format!("test error {:.4}", error[0]))
+    };
+    fashion::trainer(&rt, settings, &mut model, adam, found)
+        .fit_with(&data.train, |step, model, part| error(step, model, &*fashion::images(&part.features)?))?;
     let (image, _) = fashion::batch(&rt, &data.test, &[0])?;
     let made = model.evaluate(&rt, |step, model| model.forward(step, &image)?.to_vec())?;
     for (image, made) in image.to_vec()?.chunks_exact(28).zip(made.chunks_exact(28)) {

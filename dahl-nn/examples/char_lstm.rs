@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use dahl::prelude::*;
-use dahl_nn::dataset::king_james_bible;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
 
 #[path = "networks/char_lstm.rs"]
 mod char_lstm;
+mod command_line;
+mod text;
 
 use char_lstm::{CharLstm, Extents, generate};
 
@@ -94,18 +95,9 @@ impl Settings {
 }
 
 fn run(settings: &Settings) -> dahl::Result<()> {
-    let text = match &settings.text {
-        Some(path) => {
-            std::fs::read_to_string(path).map_err(|error| dahl_nn::Error::Io { path: path.clone(), error })?
-        }
-        None => king_james_bible(),
-    };
+    let text = text::read(settings.text.as_ref())?;
     let tokenizer = CharacterTokenizer::new(&text);
-    let builder = Runtime::builder().rand_seed(settings.seed);
-    let rt = match settings.workers {
-        Some(workers) => builder.cpu_workers(workers).build()?,
-        None => builder.build()?,
-    };
+    let rt = command_line::runtime(settings.workers, settings.seed)?;
     let arena = rt.arena();
     let extents = Extents { vocabulary: tokenizer.vocabulary().len(), ..settings.extents };
     let mut model = CharLstm::<f32>::new(&mut Init::new(&arena, settings.seed), extents)?;
@@ -144,22 +136,5 @@ fn train(rt: &Runtime, model: &mut CharLstm<'_, f32>, text: &[u32], settings: &S
 }
 
 fn main() -> ExitCode {
-    let settings = match Settings::parse() {
-        Ok(Some(settings)) => settings,
-        Ok(None) => {
-            println!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("char_lstm: {error}; --help lists the settings");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&settings) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("char_lstm: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command_line::main("char_lstm", HELP, Settings::parse(), run)
 }

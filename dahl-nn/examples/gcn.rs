@@ -7,6 +7,7 @@ use dahl::prelude::*;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
 
+mod command_line;
 #[path = "networks/karate_club.rs"]
 mod karate_club;
 
@@ -68,11 +69,7 @@ impl Settings {
 }
 
 fn run(settings: &Settings) -> dahl::Result<()> {
-    let builder = Runtime::builder().rand_seed(settings.seed);
-    let rt = match settings.workers {
-        Some(workers) => builder.cpu_workers(workers).build()?,
-        None => builder.build()?,
-    };
+    let rt = command_line::runtime(settings.workers, settings.seed)?;
     let arena = rt.arena();
     let init = &mut Init::new(&arena, settings.seed);
     if settings.attention {
@@ -112,22 +109,5 @@ fn train(rt: &Runtime, model: &mut impl Scores<f32>, settings: &Settings) -> dah
 }
 
 fn main() -> ExitCode {
-    let settings = match Settings::parse() {
-        Ok(Some(settings)) => settings,
-        Ok(None) => {
-            println!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("gcn: {error}; --help lists the settings");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&settings) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("gcn: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command_line::main("gcn", HELP, Settings::parse(), run)
 }

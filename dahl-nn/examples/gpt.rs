@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use dahl::prelude::*;
-use dahl_nn::dataset::king_james_bible;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
 
+mod command_line;
 #[path = "networks/gpt.rs"]
 #[allow(dead_code, reason = "tests use the rest")]
 mod gpt;
+mod text;
 
 use gpt::{Extents, Gpt, Sampling, generate};
 
@@ -110,18 +111,9 @@ impl Settings {
 }
 
 fn run(settings: &Settings) -> dahl::Result<()> {
-    let text = match &settings.text {
-        Some(path) => {
-            std::fs::read_to_string(path).map_err(|error| dahl_nn::Error::Io { path: path.clone(), error })?
-        }
-        None => king_james_bible(),
-    };
+    let text = text::read(settings.text.as_ref())?;
     let tokenizer = CharacterTokenizer::new(&text);
-    let builder = Runtime::builder().rand_seed(settings.seed);
-    let rt = match settings.workers {
-        Some(workers) => builder.cpu_workers(workers).build()?,
-        None => builder.build()?,
-    };
+    let rt = command_line::runtime(settings.workers, settings.seed)?;
     let arena = rt.arena();
     let vocabulary = if settings.load.is_some() { 50_257 } else { tokenizer.vocabulary().len() };
     let extents = Extents { vocabulary, ..settings.extents };
@@ -186,22 +178,5 @@ fn train(
 }
 
 fn main() -> ExitCode {
-    let settings = match Settings::parse() {
-        Ok(Some(settings)) => settings,
-        Ok(None) => {
-            println!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("gpt: {error}; --help lists the settings");
-            return ExitCode::FAILURE;
-        }
-    };
-    match run(&settings) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("gpt: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command_line::main("gpt", HELP, Settings::parse(), run)
 }

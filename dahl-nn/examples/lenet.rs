@@ -23,21 +23,15 @@ fn run(settings: &Settings<usize>) -> dahl::Result<()> {
     let arena = rt.arena();
     let mut model = LeNet::<f32>::new(&mut Init::new(&arena, settings.seed), 28, settings.own, 10)?;
     println!("{}", model.summary());
-    let mut adam = Adam::new(settings.learning_rate);
-    fashion::epochs(
-        &rt,
-        settings,
-        &data.train,
-        &mut model,
-        |model, x, labels, _| {
-            let loss = model.learn(&rt, |step, model| {
-                CrossEntropy.of(step, &model.forward(step, x)?, labels, 1.0 / x.shape()[0] as f64)
-            })?;
-            adam.step(model)?;
-            Ok(loss)
-        },
-        |model| fashion::accuracy(&rt, &data.test, model, |step, model, x| model.forward(step, x)),
-    )?;
+    let adam = Adam::new(settings.learning_rate);
+    let test = |model: &LeNet<'_, f32>| {
+        fashion::accuracy(&rt, &data.test, model, |step, model, x| model.forward(step, x))
+    };
+    let trainer = fashion::trainer(&rt, settings, &mut model, adam, test);
+    trainer.fit_with(&data.train, |step, model, part| {
+        let scores = model.forward(step, &*fashion::images(&part.features)?)?;
+        CrossEntropy.of(step, &scores, &part.labels, 1.0 / part.labels.len() as f64)
+    })?;
     settings.save(&model)
 }
 

@@ -34,21 +34,16 @@ fn run(settings: &Settings<Network>) -> dahl::Result<()> {
     let extents = Extents { inputs: 28 * 28, width, classes: 10 };
     let mut model = Mlp::<f32>::new(&mut Init::new(&arena, settings.seed), extents, dropout)?;
     println!("{}", model.summary());
-    let mut sgd = Sgd::new(settings.learning_rate).momentum(momentum);
-    let learn = |model: &mut Mlp<'_, f32>, x: &dahl::Tensor<'_, f32>, labels: &dahl::Vector<'_, u32>, _| {
-        let [batch, features @ ..] = x.shape();
-        let x = x.reshaped([batch, features.iter().product()])?;
-        let loss = model.learn(&rt, |step, model| {
-            CrossEntropy.of(step, &model.forward(step, &x)?, labels, 1.0 / batch as f64)
-        })?;
-        sgd.step(model)?;
-        Ok(loss)
-    };
-    fashion::epochs(&rt, settings, &data.train, &mut model, learn, |model| {
+    let sgd = Sgd::new(settings.learning_rate).momentum(momentum);
+    let test = |model: &Mlp<'_, f32>| {
         fashion::accuracy(&rt, &data.test, model, |step, model, x| {
             let [batch, features @ ..] = x.shape();
             model.forward(step, &*x.reshaped([batch, features.iter().product()])?)
         })
+    };
+    fashion::trainer(&rt, settings, &mut model, sgd, test).fit_with(&data.train, |step, model, part| {
+        let scores = model.forward(step, &part.features)?;
+        CrossEntropy.of(step, &scores, &part.labels, 1.0 / part.labels.len() as f64)
     })?;
     settings.save(&model)
 }

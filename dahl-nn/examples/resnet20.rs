@@ -36,8 +36,7 @@ fn run(settings: &Settings<Network>) -> dahl::Result<()> {
     let extents = Extents { channels: 1, width: network.width, blocks: network.blocks, classes: 10 };
     let mut model = ResNet::<f32>::new(&mut Init::new(&arena, settings.seed), extents)?;
     println!("{} parameters", model.parameter_count());
-    let mut sgd =
-        Sgd::new(settings.learning_rate).momentum(network.momentum).weight_decay(network.weight_decay);
+    let sgd = Sgd::new(settings.learning_rate).momentum(network.momentum).weight_decay(network.weight_decay);
     let steps = settings.epochs * data.train.len().div_ceil(settings.batch_size);
     let (highest, half) = (settings.learning_rate, steps / 2);
     let schedule = Lambda::new(highest, move |step: usize| match step {
@@ -45,21 +44,14 @@ fn run(settings: &Settings<Network>) -> dahl::Result<()> {
         step if step < half + half / 2 => 0.1,
         _ => 0.01,
     });
-    fashion::epochs(
-        &rt,
-        settings,
-        &data.train,
-        &mut model,
-        |model, x, labels, index| {
-            let loss = model.learn(&rt, |step, model| {
-                CrossEntropy.of(step, &model.forward(step, x)?, labels, 1.0 / x.shape()[0] as f64)
-            })?;
-            sgd.set_learning_rate(schedule.at(index));
-            sgd.step(model)?;
-            Ok(loss)
-        },
-        |model| fashion::accuracy(&rt, &data.test, model, |step, model, x| model.forward(step, x)),
-    )?;
+    let test = |model: &ResNet<'_, f32>| {
+        fashion::accuracy(&rt, &data.test, model, |step, model, x| model.forward(step, x))
+    };
+    let trainer = fashion::trainer(&rt, settings, &mut model, sgd, test).schedule(schedule);
+    trainer.fit_with(&data.train, |step, model, part| {
+        let scores = model.forward(step, &*fashion::images(&part.features)?)?;
+        CrossEntropy.of(step, &scores, &part.labels, 1.0 / part.labels.len() as f64)
+    })?;
     settings.save(&model)
 }
 
