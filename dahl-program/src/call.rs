@@ -9,7 +9,7 @@ use dahl_core::__program::{
 };
 use dahl_core::{Codelet, Recording, Result, Runtime};
 
-use crate::argument::Arguments;
+use crate::argument::{Arguments, Slots};
 use crate::graph::{Graph, Order, Origin};
 use crate::pass::{PassReport, Passes};
 use crate::plan::{MemoryPlan, Sharing};
@@ -25,6 +25,8 @@ pub struct Body {
     pub codelet: Codelet,
     /// The names of its parameters, without the scope.
     pub parameters: &'static [&'static str],
+    /// Whether each call draws random numbers of the runtime's next seed.
+    pub draws: bool,
 }
 
 /// A program on a runtime: what its function was recorded as, for each of the shapes that it was called with last.
@@ -39,6 +41,8 @@ pub struct Program {
     kept: Vec<Kept>,
     recordings: u64,
     replays: u64,
+    /// The seed of the random numbers of the calls to come, and how many come before, unless each call has a seed.
+    random: Option<(u64, u64)>,
     spare: (Bindings<'static>, Bindings<'static>),
 }
 
@@ -46,6 +50,10 @@ pub struct Program {
 #[derive(Debug)]
 struct Kept {
     signature: Signature,
+    /// How many random numbers a call draws.
+    drawn: u64,
+    /// The slots that tasks take their arguments from.
+    slots: Slots,
     shapes: Vec<Vec<usize>>,
     graph: Graph,
     reports: Vec<PassReport>,
@@ -68,6 +76,7 @@ impl Program {
             kept: Vec::new(),
             recordings: 0,
             replays: 0,
+            random: None,
             spare,
         }
     }
@@ -89,6 +98,18 @@ impl Program {
     pub fn set_kept(&mut self, most: usize) {
         self.most = most.max(1);
         self.kept.truncate(self.most);
+    }
+
+    /// Lets the next calls draw the random numbers of `seed` after the first `before` ones.
+    #[doc(hidden)]
+    pub fn set_random(&mut self, seed: u64, before: u64) {
+        self.random = Some((seed, before));
+    }
+
+    /// How many random numbers the last call has drawn.
+    #[doc(hidden)]
+    pub fn drawn(&self) -> u64 {
+        self.kept.first().map_or(0, |kept| kept.drawn)
     }
 
     /// The graph of the last call, after the passes.
@@ -151,6 +172,12 @@ impl Program {
         let (spare, spare_outputs) = std::mem::take(&mut self.spare);
         let mut bindings = spare.recycled();
         arguments.bind(&mut bindings);
+        let (seed, before) = match self.random {
+            Some(random) => random,
+            None if self.body.draws => (self.engine.next_seed(), 0),
+            None => (0, 0),
+        };
+        bindings.set_random(seed, before);
         let found = self.kept.iter().position(|kept| bindings.fits(&kept.signature));
         let replays = found.is_some();
         match found {
@@ -161,14 +188,16 @@ impl Program {
             }
             None => {
                 // The function gets the arguments, which must not be borrowed meanwhile.
-                let before = bindings.detached(&self.engine, self.body.codelet.name, location)?;
+                let detached = bindings.detached(&self.engine, self.body.codelet.name, location)?;
                 drop(bindings);
                 let mut names = Vec::new();
                 arguments.name(self.body.parameters, &mut names);
-                let kept = self.record(arguments, &before, &names, location, function)?;
+                let kept = self.record(arguments, &detached, &names, location, function)?;
                 bindings = Bindings::new();
                 arguments.bind(&mut bindings);
-                before.require_same(&bindings, self.body.codelet.name, location)?;
+                // The function has counted the step of an optimizer: the numbers are those from before.
+                bindings.set_numbers(&detached);
+                detached.require_same(&bindings, self.body.codelet.name, location)?;
                 self.kept.insert(0, kept);
                 self.kept.truncate(self.most);
                 self.recordings += 1;
@@ -183,7 +212,7 @@ impl Program {
         self.spare = (bindings.recycled(), outputs.recycled());
         submitted?;
         if replays {
-            arguments.replayed();
+            arguments.replayed(&kept.slots);
         }
         Ok(result)
     }
@@ -203,6 +232,7 @@ impl Program {
         let recorded = record(&self.engine, before, name, location, |scope, outputs| {
             function(arguments, scope, outputs)
         })?;
+        let (drawn, slots) = (recorded.drawn, Slots::of(&recorded.varying));
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, self.engine.has_devices());
@@ -218,6 +248,7 @@ impl Program {
             kind: task.kind.clone(),
             arrays: task.uses.iter().map(|access| access.array).collect(),
             after,
+            varying: task.varying.clone(),
             location: task.location,
         });
         let instance = Instance::new(
@@ -228,7 +259,16 @@ impl Program {
             steps.collect(),
             location,
         )?;
-        Ok(Kept { signature: before.signature().clone(), shapes, graph, reports, memory, instance })
+        Ok(Kept {
+            signature: before.signature().clone(),
+            drawn,
+            slots,
+            shapes,
+            graph,
+            reports,
+            memory,
+            instance,
+        })
     }
 }
 
