@@ -95,14 +95,19 @@ impl<'a> Step<'a> {
         *self.taken.get_mut() = 0;
     }
 
+    /// The seed of its random numbers.
+    pub(crate) fn current_seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How many random numbers of the seed have been taken.
     pub(crate) fn numbers_taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
     /// Goes on after so many random numbers of the seed.
-    pub(crate) fn set_numbers_taken(&mut self, taken: u64) {
-        *self.taken.get_mut() = taken;
+    pub(crate) fn set_numbers_taken(&self, taken: u64) {
+        self.taken.store(taken, Ordering::Relaxed);
     }
 
     /// Sets whether layers behave as in training (dropout drops, batch normalisation uses the batch).

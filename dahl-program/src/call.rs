@@ -7,7 +7,7 @@ use dahl_core::__program::{
     ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
     require_no_recording,
 };
-use dahl_core::{Codelet, Recording, Result, Runtime};
+use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
 use crate::argument::{Arguments, Slots};
 use crate::graph::{Graph, Order, Origin};
@@ -65,8 +65,18 @@ impl Program {
     /// A program that has not been called.
     #[doc(hidden)]
     pub fn new(runtime: &Runtime, body: &'static Body) -> Self {
+        Self::on(Engine::of(runtime), body)
+    }
+
+    /// The same, on the runtime of an arena. Its calls have no seeds but those that are set.
+    #[doc(hidden)]
+    pub fn beside(arena: &Arena, body: &'static Body) -> Self {
+        Self::on(Engine::of_arena(arena), body)
+    }
+
+    fn on(engine: Engine, body: &'static Body) -> Self {
         let spare = (Bindings::new(), Bindings::new());
-        let (passes, engine) = (Passes::all(), Engine::of(runtime));
+        let passes = Passes::all();
         Self {
             engine,
             body,
@@ -79,6 +89,11 @@ impl Program {
             random: None,
             spare,
         }
+    }
+
+    /// Forgets all recordings: the next call records.
+    pub fn forget(&mut self) {
+        self.kept.clear();
     }
 
     /// Sets the passes of graphs that are recorded from now on.

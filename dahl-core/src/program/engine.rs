@@ -1,8 +1,10 @@
 //! [`Engine`]: a runtime, as programs keep it.
 
+use std::any::Any;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::arena::Arena;
 use crate::array::{Array, byte_len};
 use crate::element::Element;
 use crate::error::Result;
@@ -23,6 +25,12 @@ impl Engine {
     /// That of a runtime.
     pub fn of(runtime: &Runtime) -> Self {
         Self { executor: runtime.executor(), seeds: Some(runtime.seeds()) }
+    }
+
+    /// That of an arena's arrays. It has no seeds.
+    pub fn of_arena(arena: &Arena) -> Self {
+        let engine: Arc<dyn Any + Send + Sync> = arena.engine();
+        Self { executor: engine.downcast().expect("every engine is an executor"), seeds: None }
     }
 
     pub(super) fn executor(&self) -> &Executor {

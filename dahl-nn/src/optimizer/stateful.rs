@@ -267,6 +267,42 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         Ok(())
     }
 
+    fn prepare_parameter(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        self.require_state(index, name, parameter)
+    }
+
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
+        let Stateful { rule, groups, parameters, .. } = self;
+        // An optimizer that has not been prepared has no numbers yet: its settings are those of the recording.
+        if !parameters.iter().any(Option::is_some) {
+            let groups: Vec<_> = groups.iter().map(|group| group.options.rule).collect();
+            bindings.text(format_args!("{rule:?} {groups:?}"));
+            return true;
+        }
+        for Tracked { state, group, slot } in parameters.iter_mut().flatten() {
+            let rule = group.map_or(*rule, |group| groups[group].options.rule);
+            *slot = bindings.slot(|numbers| rule.numbers(state.steps + 1, numbers));
+            if slot.is_none() {
+                bindings.text(format_args!("{rule:?} {}", state.steps));
+            }
+            // They say which of the rule's operations it is.
+            state.array_names.iter().for_each(|name| bindings.text(format_args!("{name}")));
+            state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
+        }
+        true
+    }
+
+    fn replayed(&mut self, slots: &Slots) {
+        for tracked in self.parameters.iter_mut().flatten() {
+            tracked.state.steps += u64::from(tracked.slot.is_none_or(|slot| slots.contains(slot)));
+        }
+    }
+
     fn states(&self) -> Vec<&ParameterState<T>> {
         self.parameters.iter().flatten().map(|tracked| &tracked.state).collect()
     }
@@ -299,22 +335,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
 /// The arrays that it keeps may be changed. Its settings and steps are numbers of the call if the rule says which.
 impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
-        let Stateful { rule, groups, parameters, .. } = &mut **self;
-        // An optimizer that has not been prepared has no numbers yet: its settings are those of the recording.
-        if !parameters.iter().any(Option::is_some) {
-            let groups: Vec<_> = groups.iter().map(|group| group.options.rule).collect();
-            return bindings.text(format_args!("{rule:?} {groups:?}"));
-        }
-        for Tracked { state, group, slot } in parameters.iter_mut().flatten() {
-            let rule = group.map_or(*rule, |group| groups[group].options.rule);
-            *slot = bindings.slot(|numbers| rule.numbers(state.steps + 1, numbers));
-            if slot.is_none() {
-                bindings.text(format_args!("{rule:?} {}", state.steps));
-            }
-            // They say which of the rule's operations it is.
-            state.array_names.iter().for_each(|name| bindings.text(format_args!("{name}")));
-            state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
-        }
+        Optimizer::bind(&mut **self, bindings);
     }
 
     fn name(&self, name: &str, names: &mut Vec<String>) {
@@ -324,9 +345,7 @@ impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
     }
 
     fn replayed(&mut self, slots: &Slots) {
-        for tracked in self.parameters.iter_mut().flatten() {
-            tracked.state.steps += u64::from(tracked.slot.is_none_or(|slot| slots.contains(slot)));
-        }
+        Optimizer::replayed(&mut **self, slots);
     }
 }
 
