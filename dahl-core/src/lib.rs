@@ -131,6 +131,7 @@ pub mod __program {
 /// change without notice.
 #[doc(hidden)]
 pub mod __nn {
+    pub use crate::statistics::EnergyMark;
     pub use crate::tape::{Composite, Gradient, Pass, SealedScope, SealedWanted};
 }
 

@@ -5,6 +5,7 @@ use dahl_energy::{Absence, Joules};
 use dahl_trace::format::{NodeEnergy as TracedNode, RunEnergy};
 
 use super::handle::Runtime;
+use crate::arena::Arena;
 use crate::executor::Executor;
 use crate::memory::MemoryUse;
 use crate::perf::EnergyEstimate;
@@ -56,6 +57,16 @@ impl Runtime {
 }
 
 impl EnergyMark {
+    /// Now, on the runtime of an arena.
+    pub fn beside(arena: &Arena) -> Self {
+        Self::of(Executor::of(&*arena.engine()))
+    }
+
+    /// The energy from then to now, on the same runtime: [`Runtime::energy_since`].
+    pub fn since(&self, arena: &Arena) -> Joules {
+        self.energy(Executor::of(&*arena.engine()))
+    }
+
     /// Now.
     pub(super) fn of(executor: &Executor) -> Self {
         let simulated = executor.is_simulated().then(|| of_simulation(executor));

@@ -128,6 +128,9 @@ impl From<&History> for LearningCurves {
         if epochs.iter().any(|epoch| !accuracy_of(epoch).is_nan()) {
             results.push(curve("validation_accuracy", &accuracy_of));
         }
+        if epochs.iter().any(|epoch| epoch.energy.value().is_some()) {
+            results.push(curve("joules", &|epoch| epoch.energy.value().unwrap_or(f64::NAN)));
+        }
         Self { step: "epoch".to_owned(), results }
     }
 }

@@ -5,6 +5,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use dahl::__nn::EnergyMark;
 use dahl::LEAF_LEN;
 use dahl::prelude::*;
 
@@ -147,6 +148,7 @@ where
         let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
         let mut bar = self.options.progress.then(bar);
         let speed = Speed::after(state.sum.samples);
+        let mark = EnergyMark::beside(self.arena);
         while state.batch < division.batches() && !state.is_stopped {
             let samples = division.batch(state.batch).len();
             let mut metrics = accumulators.next(samples)?;
@@ -170,6 +172,7 @@ where
             }
         }
         let sum = accumulators.finish()?;
+        let energy = mark.since(self.arena);
         let samples_per_second = speed.samples_per_second(sum.samples);
         if let Some(bar) = bar {
             bar.end(&sum, &speed);
@@ -180,6 +183,8 @@ where
             loss: sum.mean_loss(),
             accuracy: if N::COUNTS { sum.accuracy() } else { f64::NAN },
             correct: sum.correct,
+            samples: sum.samples,
+            energy,
             samples_per_second,
             validation,
         });

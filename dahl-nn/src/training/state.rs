@@ -180,12 +180,14 @@ fn optional<R>(value: &Value, of: impl Fn(&Value) -> Option<R>) -> Option<Option
 }
 
 fn epoch_value(epoch: &Epoch) -> Value {
-    let Epoch { epoch, loss, accuracy, correct, samples_per_second, validation } = epoch;
+    let Epoch { epoch, loss, accuracy, correct, samples, energy, samples_per_second, validation } = epoch;
     json!({
         "epoch": epoch,
         "loss": bits(*loss),
         "accuracy": bits(*accuracy),
         "correct": correct,
+        "samples": samples,
+        "energy": energy,
         "samples_per_second": bits(*samples_per_second),
         "validation": validation.map(|Evaluation { loss, accuracy, correct }| {
             json!({ "loss": bits(loss), "accuracy": bits(accuracy), "correct": correct })
@@ -206,6 +208,8 @@ fn epoch_of(value: &Value) -> Option<Epoch> {
         loss: number(&value["loss"])?,
         accuracy: number(&value["accuracy"])?,
         correct: value["correct"].as_u64()?,
+        samples: count(&value["samples"])?,
+        energy: serde_json::from_value(value["energy"].clone()).ok()?,
         samples_per_second: number(&value["samples_per_second"])?,
         validation: optional(&value["validation"], evaluation)?,
     })
@@ -214,6 +218,7 @@ fn epoch_of(value: &Value) -> Option<Epoch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dahl::energy::Joules;
 
     #[test]
     fn a_state_has_the_same_bits_after_reading() {
@@ -223,6 +228,8 @@ mod tests {
             loss: f64::from_bits(0x7ff8_0000_0000_0123),
             accuracy: 1.0 / 3.0,
             correct: 7,
+            samples: 21,
+            energy: Joules::measured(1.0 / 3.0, "RAPL (powercap)"),
             samples_per_second: f64::INFINITY,
             validation,
         };

@@ -4,18 +4,67 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use dahl::energy::{Absence, Joules, Source};
 use dahl::prelude::*;
+use dahl::{Cpu, Machine, RuntimeBuilder};
 use dahl_nn::prelude::*;
 use dahl_nn::training::{LearningCurves, TensorBoard};
 
-/// Three epochs on a small data set, with validation data.
+/// Three epochs on a small data set, with validation data. Their energy is not known, whatever this machine measures.
 fn history() -> History {
-    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let mut history = history_on(Runtime::builder().cpu_workers(1));
+    for epoch in &mut history.epochs {
+        epoch.energy = Joules::unavailable(Absence::new("this is a test", "none"));
+    }
+    history
+}
+
+fn history_on(builder: RuntimeBuilder) -> History {
+    let rt = builder.build().unwrap();
     let network = rt.arena();
     let data = Synthetic::new(&[4], 2, 20, 1);
     let mut model = Sequential::<f32>::new(&network, [4], 1).dense(2).unwrap();
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).epochs(3).validation(&data);
     trainer.fit(&data).unwrap()
+}
+
+#[test]
+fn epochs_have_joules() {
+    let cpu = Cpu { watts: Some(10.0), idle_watts: Some(1.0), ..Cpu::default() };
+    let machine = Machine { cpu, devices: Vec::new() };
+    let history = history_on(Runtime::builder().cpu_workers(1).virtual_machine(machine));
+    let joules: Vec<f64> = history.epochs.iter().map(|epoch| epoch.energy.value().unwrap()).collect();
+    assert!(joules.iter().all(|joules| *joules > 0.0), "{joules:?}");
+    let epoch = &history.epochs[1];
+    assert_eq!((epoch.energy.source(), epoch.samples), (&Source::Simulated, 20));
+    assert_eq!(epoch.joules_per_sample(), Some(joules[1] / 20.0));
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, json) = (folder.path().join("history.csv"), folder.path().join("history.jsonl"));
+    history.to_csv(&csv).unwrap();
+    let text = fs::read_to_string(&csv).unwrap();
+    for (line, joules) in
+        text.lines().zip(["joules".to_owned()].into_iter().chain(joules.iter().map(f64::to_string)))
+    {
+        assert!(line.ends_with(&format!(",{joules}")), "{line}");
+    }
+    assert_eq!(LearningCurves::from_csv(&csv).unwrap().names().last(), Some("joules"));
+    assert_eq!(LearningCurves::from(&history).names().last(), Some("joules"));
+    history.to_json_lines(&json).unwrap();
+    let text = fs::read_to_string(&json).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["energy"]["joules"].as_f64(), Some(joules[0]));
+    assert_eq!(first["energy"]["source"], "simulated");
+}
+
+#[test]
+fn an_energy_that_is_not_known_has_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("history.jsonl");
+    history().to_json_lines(&json).unwrap();
+    let text = fs::read_to_string(&json).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert!(first["energy"]["joules"].is_null(), "{first}");
+    assert!(first["energy"].to_string().contains("this is a test"), "{first}");
 }
 
 #[test]
