@@ -206,7 +206,7 @@ impl Instance {
             return fail(ErrorKind::Program { program, fact });
         }
         let numbers =
-            if self.varying.is_empty() { CallNumbers::default() } else { arguments.numbers.clone() };
+            if self.varying.is_empty() { CallNumbers::default() } else { arguments.numbers.copied() };
         let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
         for (state, writes) in states().chain([(self.turn.state(), true)]) {
             let mode = if writes { AccessMode::RW } else { AccessMode::R };

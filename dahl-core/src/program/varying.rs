@@ -62,6 +62,11 @@ impl CallNumbers {
         self.ends.clear();
     }
 
+    /// A copy for a replay, which does not need the slots.
+    pub(super) fn copied(&self) -> Self {
+        Self { bytes: self.bytes.clone(), ends: Vec::new(), random: self.random }
+    }
+
     /// Adds a slot: its number; none if it is empty.
     pub(super) fn slot(&mut self, write: impl FnOnce(&mut Numbers<'_>)) -> Option<usize> {
         let start = self.bytes.len();

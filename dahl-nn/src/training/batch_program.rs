@@ -46,15 +46,23 @@ pub(super) struct Batch<'r, 'a, 's, T: Real, M, S: Source<T>, N, O> {
 }
 
 impl BatchProgram {
-    /// The program on the runtime of an arena, if steps are to be replayed. Steps by a function of the user's are recorded
-    /// anew in each epoch: what the function does besides may have changed.
+    /// The program on the runtime of an arena, or the reason why steps are submitted. Steps by a function of the user's are
+    /// recorded anew in each epoch: what the function does besides may have changed.
     ///
     /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
-    pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, records_epochs: bool) -> Option<Self> {
-        let has_devices = arena.worker_infos().iter().any(|worker| !worker.is_cpu());
-        let program = || Self { program: Program::beside(arena, &BODY), records_epochs, is_bound: false };
-        (options.replays && !has_devices).then(program)
+    pub(super) fn new<M>(
+        arena: &Arena,
+        options: &Options<'_, M>,
+        records_epochs: bool,
+    ) -> Result<Self, String> {
+        if !options.replays {
+            return Err("`replays(false)` was set".to_owned());
+        }
+        if arena.worker_infos().iter().any(|worker| !worker.is_cpu()) {
+            return Err("the runtime has devices".to_owned());
+        }
+        Ok(Self { program: Program::beside(arena, &BODY), records_epochs, is_bound: false })
     }
 
     pub(super) fn begin_epoch(&mut self) {
@@ -63,7 +71,8 @@ impl BatchProgram {
         }
     }
 
-    /// Submits a step, with the next random numbers of `step`. False if it cannot be a program; then nothing was submitted.
+    /// Submits a step, with the next random numbers of `step`. If it cannot be a program, nothing was submitted, and the
+    /// result is the reason.
     ///
     /// # Errors
     /// Those of the step.
@@ -71,7 +80,7 @@ impl BatchProgram {
         &mut self,
         mut batch: Batch<'_, '_, '_, T, M, S, N, O>,
         step: &Step<'_>,
-    ) -> dahl::Result<bool>
+    ) -> dahl::Result<Result<(), String>>
     where
         T: Real,
         M: Module<T>,
@@ -81,7 +90,7 @@ impl BatchProgram {
     {
         self.is_bound = self.is_bound || batch.can_be_bound();
         if !self.is_bound {
-            return Ok(false);
+            return Ok(Err("the optimizer or the source does not implement `bind`".to_owned()));
         }
         self.program.set_random(step.current_seed(), step.numbers_taken());
         let called = self
@@ -90,10 +99,10 @@ impl BatchProgram {
         match called {
             Ok(()) => {
                 step.set_numbers_taken(step.numbers_taken().wrapping_add(self.program.drawn()));
-                Ok(true)
+                Ok(Ok(()))
             }
             // A value was read, or an array used that is no argument.
-            Err(error) if matches!(error.code(), "D0026" | "D0027" | "D0028") => Ok(false),
+            Err(error) if matches!(error.code(), "D0026" | "D0027" | "D0028") => Ok(Err(error.to_string())),
             Err(error) => Err(error),
         }
     }

@@ -61,6 +61,9 @@ impl Epoch {
 pub struct History {
     /// The epochs, in order.
     pub epochs: Vec<Epoch>,
+    /// Why steps were submitted one by one and not [replayed](super::Trainer::replays), if that was so for all or for
+    /// batches of some shape: the last reason.
+    pub submitted: Option<String>,
 }
 
 impl History {

@@ -56,8 +56,10 @@ pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
     pub(super) batches_ahead: usize,
     /// The most bytes of arrays that were released together.
     pub(super) micro_batch_bytes: usize,
-    /// The steps as a program, unless they cannot be one.
-    pub(super) program: Option<BatchProgram>,
+    /// The steps as a program, or why they are submitted.
+    pub(super) program: Result<BatchProgram, String>,
+    /// Whether a batch had too many parts to be replayed.
+    pub(super) is_divided: bool,
     pub(super) element: PhantomData<T>,
 }
 
@@ -90,6 +92,8 @@ where
         if let Some(values) = &state.seen.best_values {
             values.write_to(self.model)?;
         }
+        let divided = || format!("a batch has more than {MOST_REPLAYED_PARTS} micro-batches");
+        state.history.submitted = self.program.err().or_else(|| self.is_divided.then(divided));
         Ok(state.history)
     }
 
@@ -106,7 +110,7 @@ where
 
     /// Makes what the optimizer keeps, which a program cannot make.
     fn prepare_program(&mut self) -> dahl::Result<()> {
-        if self.program.is_none() {
+        if self.program.is_err() {
             return Ok(());
         }
         let (optimizer, mut index) = (&mut self.optimizer, 0);
@@ -142,7 +146,7 @@ where
         step.set_seed(Random::new(self.options.seed, &[epoch as u64]).bits());
         step.set_numbers_taken(state.numbers_taken);
         accumulators.sum = state.sum;
-        if let Some(program) = &mut self.program {
+        if let Ok(program) = &mut self.program {
             program.begin_epoch();
         }
         let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
@@ -259,12 +263,13 @@ where
             self.optimizer.use_learning_rate(schedule.at(number))?;
         }
         let parts = samples.div_ceil(self.micro_batch_size);
-        if self.program.is_some() && parts <= MOST_REPLAYED_PARTS {
+        if self.program.is_ok() && parts <= MOST_REPLAYED_PARTS {
             let arena = step.detached();
             let parts = (0..parts).map(|_| reader.next(arena)).collect::<dahl::Result<Vec<_>>>()?;
-            let is_submitted = self.replay(samples, step, &parts, metrics)?;
-            if !is_submitted {
-                self.program = None;
+            let replayed = self.replay(samples, step, &parts, metrics)?;
+            let is_submitted = replayed.is_ok();
+            if let Err(reason) = replayed {
+                self.program = Err(reason);
                 self.model.zero_gradients()?;
                 for (part, part_samples) in &parts {
                     self.micro_batch(Share { samples: *part_samples, of: samples }, step, part, metrics)?;
@@ -275,6 +280,7 @@ where
             self.release(step);
             return if is_submitted { Ok(()) } else { self.update() };
         }
+        self.is_divided |= parts > MOST_REPLAYED_PARTS;
         self.model.zero_gradients()?;
         for _ in 0..parts {
             let (part, part_samples) = reader.next(step.detached())?;
@@ -291,15 +297,18 @@ where
         self.update()
     }
 
-    /// Submits a batch as a replay of the step. False if the step cannot be a program; then nothing was submitted.
+    /// Submits a batch as a replay of the step, or says why the step cannot be a program; then nothing was submitted.
     fn replay(
         &mut self,
         samples: usize,
         step: &Step<'_>,
         parts: &[(S::Part<'_>, usize)],
         metrics: &mut MetricAccumulator<'_, T>,
-    ) -> dahl::Result<bool> {
-        let Some(program) = &mut self.program else { return Ok(false) };
+    ) -> dahl::Result<Result<(), String>> {
+        let program = match &mut self.program {
+            Ok(program) => program,
+            Err(reason) => return Ok(Err(reason.clone())),
+        };
         let batch = Batch {
             model: &mut *self.model,
             optimizer: &mut self.optimizer,

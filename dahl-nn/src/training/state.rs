@@ -155,7 +155,7 @@ impl<T: Real> State<T> {
                 best_values: None,
             },
             best: optional(&value["best"], number)?,
-            history: History { epochs: epochs? },
+            history: History { epochs: epochs?, submitted: None },
         };
         Some((state, callbacks?))
     }
@@ -244,7 +244,7 @@ mod tests {
             is_stopped: true,
             seen: Seen { best: Some(-0.0), waited: 2, best_values: None },
             best: None,
-            history: History { epochs: vec![epoch(None), epoch(validation)] },
+            history: History { epochs: vec![epoch(None), epoch(validation)], submitted: None },
         };
         let fixed = Fixed { samples: 1, batch_size: 2, micro_batch_size: 3, seed: 4, drop_last: true };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];

@@ -94,6 +94,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             batches_ahead,
             micro_batch_bytes: 0,
             program,
+            is_divided: false,
             element: PhantomData,
         }
         .fit()
@@ -173,6 +174,7 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M
             batches_ahead: BATCHES_AHEAD,
             micro_batch_bytes: 0,
             program,
+            is_divided: false,
             element: PhantomData,
         }
         .fit()
