@@ -1,6 +1,8 @@
 //! `dahl plan`: plans from files of numbers.
 
 mod memory;
+mod pipeline;
+mod profile;
 mod table;
 
 use crate::output::Output;
@@ -9,7 +11,8 @@ use crate::trouble::Trouble;
 const EXAMPLES: &str = "\
 Examples:
   dahl plan memory buffers.csv                 offsets with the least peak
-  dahl plan memory buffers.csv --capacity 8    offsets within 8 bytes";
+  dahl plan memory buffers.csv --capacity 8    offsets within 8 bytes
+  dahl plan pipeline --profile profile.txt --machines 4 --bandwidth 1e9";
 
 /// The arguments of `dahl plan`.
 #[derive(clap::Args)]
@@ -23,10 +26,13 @@ pub(crate) struct Arguments {
 enum Plan {
     /// Gives buffers with known lifetimes their offsets in one block of memory.
     Memory(memory::Arguments),
+    /// Divides a network into stages of a pipeline, for several machines.
+    Pipeline(pipeline::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
     match &arguments.plan {
         Plan::Memory(memory) => memory::run(memory, output),
+        Plan::Pipeline(pipeline) => pipeline::run(pipeline, output),
     }
 }

@@ -139,6 +139,17 @@ fn plan_memory() {
 }
 
 #[test]
+fn plan_pipeline() {
+    let value = object("plan pipeline --profile profile.txt --machines 4 --bandwidth 1e9");
+    has_documented_fields("plan-pipeline", &value);
+    let text = object("plan pipeline --profile profile.txt --machines 2 2 --bandwidth 1e10 1e9 --memory 8e8");
+    let json =
+        object("plan pipeline --profile profile.json --machines 2 2 --bandwidth 1e10 1e9 --memory 8e8");
+    assert_eq!((&text["stages"], &text["seconds"]), (&json["stages"], &json["seconds"]));
+    assert_eq!(text["simulation"]["agrees"], true, "{text}");
+}
+
+#[test]
 fn plot() {
     let value = object("plot training.csv -o curves.svg");
     has_documented_fields("plot", &value);

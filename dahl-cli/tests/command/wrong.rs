@@ -202,6 +202,18 @@ fn tables_of_buffers() {
     refuses(&folder, "plan memory buffers.csv --capacity 1KiB", &["'1KiB'", "--capacity"]);
     refuses(&folder, "plan memory buffers.csv --alignment 0", &["'0'", "--alignment"]);
     refuses(&folder, "plan memory buffers.csv --seconds -1", &["-1"]);
+    let pipeline = "plan pipeline --profile profile.txt --machines 4";
+    refuses(&folder, &format!("{pipeline} --bandwidth 1 2"), &["`--machines` has 1", "`--bandwidth` has 2"]);
+    refuses(
+        &folder,
+        &format!("{pipeline} --bandwidth 0"),
+        &["profile.txt", "level 1 has 4 machines and 0 bytes/s"],
+    );
+    refuses(
+        &folder,
+        "plan pipeline --profile buffers.csv --machines 4 --bandwidth 1",
+        &["line 1", "activation_size"],
+    );
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Profile {
     ///
     /// Times are milliseconds, sizes are bytes; `[A; B]` is the size of several outputs. What follows the sizes is not
     /// read. As in PipeDream's partitioner, sources whose names begin with `Input` and sinks whose names begin with
-    /// `__getitem__` are left out.
+    /// `__getitem__` are left out. Each layer comes after those that it reads.
     ///
     /// # Errors
     /// If a line is none of the two, or if an edge names a layer without a line.
@@ -76,7 +76,30 @@ impl Profile {
             profile.layers[layer].name.starts_with("__getitem__")
                 && profile.edges.iter().all(|edge| edge.0 != layer)
         };
-        Ok(profile.without(is_input).without(is_unused))
+        Ok(profile.without(is_input).without(is_unused).sorted())
+    }
+
+    /// The profile with each layer after those that it reads, as far as there are no cycles. Otherwise the order stays.
+    #[must_use]
+    pub fn sorted(self) -> Self {
+        let count = self.layers.len();
+        let mut order: Vec<usize> = Vec::with_capacity(count);
+        let mut is_placed = vec![false; count];
+        while order.len() < count {
+            let is_open = |layer: &usize| !is_placed[*layer];
+            let waits = |edge: &(usize, usize)| edge.0 < count && !is_placed[edge.0];
+            let is_ready =
+                |layer: &usize| is_open(layer) && !self.edges.iter().any(|edge| edge.1 == *layer && waits(edge));
+            let next = (0..count).find(is_ready).or_else(|| (0..count).find(is_open));
+            let next = next.expect("there are layers that are not placed");
+            is_placed[next] = true;
+            order.push(next);
+        }
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &layer)| place[layer] = at);
+        let at = |layer: usize| place.get(layer).copied().unwrap_or(layer);
+        let layers = order.iter().map(|&layer| self.layers[layer].clone()).collect();
+        Self { layers, edges: self.edges.iter().map(|&(from, to)| (at(from), at(to))).collect() }
     }
 
     /// The profile without some of its layers.

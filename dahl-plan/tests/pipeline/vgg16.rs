@@ -17,6 +17,7 @@ fn four_machines_are_as_good_as_by_the_authors_partitioner_and_none_is_better() 
     let (profile, cluster) = (profile(), Cluster::flat(4, 1e9));
     let plan = plan(&profile, &cluster).expect("there is a plan");
     assert_eq!(replicas(&plan), [(17, 3), (23, 1)]);
+    assert!(plan.stages[0].layers.iter().copied().eq(0..17));
     assert!((plan.seconds - 0.205_520_896).abs() < 1e-12, "{}", plan.seconds);
     assert!((plan.one_worker_seconds / plan.seconds - 3.2724).abs() < 1e-4);
     assert!((plan.data_parallel_seconds / plan.seconds - 2.8377).abs() < 5e-5);
