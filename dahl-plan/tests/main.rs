@@ -3,3 +3,4 @@
 mod memory;
 mod order;
 mod pipeline;
+mod schedule;

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "",
     "machine",
     "perf",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 20] = [
     "plan",
     "plan memory",
     "plan pipeline",
+    "plan schedule",
     "plot",
     "bench",
     "bench overhead",

@@ -150,6 +150,19 @@ fn plan_pipeline() {
 }
 
 #[test]
+fn plan_schedule() {
+    let value = object("plan schedule tasks.toml");
+    has_documented_fields("plan-schedule", &value);
+    assert_eq!(value["optimal"], true, "{value}");
+    let front = object("plan schedule tasks.toml --objective front");
+    let plans = front["plans"].as_array().expect("a list");
+    assert!(plans.len() > 1 && plans[0]["nanoseconds"] == value["plans"][0]["nanoseconds"], "{front}");
+    // The machine file has no power; the speed of a device is what the tasks' flops and bytes give.
+    let other = object("plan schedule work.json --machine machine.toml --cpus 2");
+    assert_eq!((&other["workers"], &other["plans"][0]["joules"]), (&3.into(), &0.0.into()));
+}
+
+#[test]
 fn plot() {
     let value = object("plot training.csv -o curves.svg");
     has_documented_fields("plot", &value);

@@ -34,7 +34,7 @@ impl Profile {
     /// ```text
     /// node2 -- Conv2d(3, 64) -- forward_compute_time=13.8, backward_compute_time=33.0, activation_size=1644167168.0, parameter_size=7168.0
     /// node3 -- ReLU() -- forward_compute_time=4.5, backward_compute_time=5.4, activation_size=1644167168.0, parameter_size=0.0
-    /// 	node2 -- node3
+    ///     node2 -- node3
     /// ```
     ///
     /// Times are milliseconds, sizes are bytes; `[A; B]` is the size of several outputs. What follows the sizes is not
@@ -88,8 +88,9 @@ impl Profile {
         while order.len() < count {
             let is_open = |layer: &usize| !is_placed[*layer];
             let waits = |edge: &(usize, usize)| edge.0 < count && !is_placed[edge.0];
-            let is_ready =
-                |layer: &usize| is_open(layer) && !self.edges.iter().any(|edge| edge.1 == *layer && waits(edge));
+            let is_ready = |layer: &usize| {
+                is_open(layer) && !self.edges.iter().any(|edge| edge.1 == *layer && waits(edge))
+            };
             let next = (0..count).find(is_ready).or_else(|| (0..count).find(is_open));
             let next = next.expect("there are layers that are not placed");
             is_placed[next] = true;

@@ -84,7 +84,6 @@ fn inside(profile: &Profile, cluster: &Cluster, level: usize, around: Around, fr
     sequences(
         profile,
         cluster,
-        level,
         from,
         to,
         cluster.levels[level - 1].machines,
@@ -96,17 +95,18 @@ fn inside(profile: &Profile, cluster: &Cluster, level: usize, around: Around, fr
     best
 }
 
+/// What is done with each sequence of stages.
+type Visit<'a> = dyn FnMut(&[(u32, usize)]) + 'a;
+
 /// All sequences of stages: the set of layers after each, and its machines.
-#[expect(clippy::too_many_arguments, reason = "a recursion, whose state they are")]
 fn sequences(
     profile: &Profile,
     cluster: &Cluster,
-    level: usize,
     from: u32,
     to: u32,
     left: usize,
     stages: &mut Vec<(u32, usize)>,
-    visit: &mut dyn FnMut(&[(u32, usize)]),
+    visit: &mut Visit<'_>,
 ) {
     if from == to {
         return visit(stages);
@@ -115,7 +115,7 @@ fn sequences(
         if next & from == from && next & to == next && next != from && is_closed(profile, next) {
             for machines in 1..=if cluster.straight { left.min(1) } else { left } {
                 stages.push((next, machines));
-                sequences(profile, cluster, level, next, to, left - machines, stages, visit);
+                sequences(profile, cluster, next, to, left - machines, stages, visit);
                 stages.pop();
             }
         }
