@@ -95,35 +95,39 @@ impl Bounds {
         bound = bound.max(state.latest);
         // No worker takes a further task before one of them can start.
         let mut earliest = vec![u64::MAX; model.types.len()];
-        for (task, starts) in starts.iter().enumerate().filter(|(task, _)| state.end[*task] == NEVER) {
-            for (one, start) in starts.iter().enumerate().filter(|(one, _)| model.time[task][*one].is_some())
+        let types = model.types.len();
+        for task in (0..model.tasks()).filter(|&task| state.end[task] == NEVER) {
+            for (one, start) in starts[task * types..][..types]
+                .iter()
+                .enumerate()
+                .filter(|(one, _)| model.time[task][*one].is_some())
             {
                 earliest[one] = earliest[one].min(*start);
             }
         }
         for load in &self.loads {
-            bound = bound.max(self.load(model, state, load, &earliest));
+            bound = self.load(model, state, load, &earliest, bound);
         }
         bound
     }
 
-    /// The earliest start of each task on each type, and the end of all that follows from one task after the other.
-    fn starts(&self, model: &Model, state: &State) -> (Vec<Vec<u64>>, u64) {
+    /// The earliest start of each task on each type, one task after the other, and the end of all that follows from one task after the other.
+    fn starts(&self, model: &Model, state: &State) -> (Vec<u64>, u64) {
         let types = model.types.len();
         let free: Vec<u64> = (0..types).map(|one| state.time.max(state.first_free(model, one).0)).collect();
-        let mut starts = vec![Vec::new(); model.tasks()];
+        let mut starts = vec![NEVER; model.tasks() * types];
         let mut bound = state.time;
         for &task in model.order.iter().filter(|&&task| state.end[task] == NEVER) {
             let mut least = u64::MAX;
-            let mut start = free.clone();
-            for (one, start) in start.iter_mut().enumerate() {
+            for one in 0..types {
+                let mut start = free[one];
                 let node = model.types[one].worker.node;
                 for &array in &model.reads[task] {
                     let arrival = match model.arrays[array].source {
                         super::Source::Task(from) if state.end[from] == NEVER => {
                             let after = |other: usize| {
                                 let way = model.transfer(array, model.types[other].worker.node, node)?;
-                                let begin: u64 = starts[from][other];
+                                let begin = starts[from * types + other];
                                 let time = model.time[from][other]?;
                                 (begin != NEVER).then(|| begin + time + way.nanoseconds)
                             };
@@ -131,20 +135,21 @@ impl Bounds {
                         }
                         _ => state.arrival(model, array, node),
                     };
-                    *start = (*start).max(arrival.unwrap_or(NEVER));
+                    start = start.max(arrival.unwrap_or(NEVER));
                 }
-                if *start != NEVER && model.time[task][one].is_some() && self.tail[task][one] != NEVER {
-                    least = least.min(*start + self.tail[task][one]);
+                starts[task * types + one] = start;
+                if start != NEVER && model.time[task][one].is_some() && self.tail[task][one] != NEVER {
+                    least = least.min(start + self.tail[task][one]);
                 }
             }
-            starts[task] = start;
             bound = bound.max(least);
         }
         (starts, bound)
     }
 
-    /// The least end of all tasks by their load: of those with the most time after them, for each number of them.
-    fn load(&self, model: &Model, state: &State, load: &Load, earliest: &[u64]) -> u64 {
+    /// The least end of all tasks by their load, or `bound` if that is more: of those with the most time after them, for each number of them.
+    fn load(&self, model: &Model, state: &State, load: &Load, earliest: &[u64], bound: u64) -> u64 {
+        let mut bound = bound;
         // When the workers are free, with the sum of the weights of those that are free by then.
         let mut free: Vec<(u64, u64)> = Vec::with_capacity(state.free.len());
         for (one, kind) in model.types.iter().enumerate().filter(|(one, _)| load.weights[*one] > 0) {
@@ -154,24 +159,27 @@ impl Bounds {
             }
         }
         free.sort_unstable();
-        let (mut sum, mut bound) = (0_u128, 0);
-        let (mut weight, mut begun, mut next) = (0_u128, 0_u128, 0);
+        let (mut sum, mut weight, mut begun, mut next) = (0_u128, 0_u128, 0_u128, 0);
         for &task in self.by_rest.iter().filter(|&&task| state.end[task] == NEVER && load.tasks[task] > 0) {
             sum += u128::from(load.tasks[task]);
-            // At the time `end` the workers have had `weight x end - begun`.
-            let end = loop {
-                let end = if weight == 0 { u128::MAX } else { (sum + begun).div_ceil(weight) };
-                match free.get(next) {
-                    Some(&(begin, other)) if u128::from(begin) < end => {
-                        weight += u128::from(other);
-                        begun += u128::from(begin) * u128::from(other);
-                        next += 1;
-                    }
-                    _ => break end,
+            // At a time the workers have had `weight x time - begun`.
+            while let Some(&(begin, other)) = free.get(next) {
+                if u128::from(begin) * weight >= sum + begun && weight > 0 {
+                    break;
                 }
-            };
-            let end = u64::try_from(end).unwrap_or(NEVER);
-            bound = bound.max(end.saturating_add(self.rest[task]));
+                weight += u128::from(other);
+                begun += u128::from(begin) * u128::from(other);
+                next += 1;
+            }
+            if weight == 0 {
+                return NEVER;
+            }
+            // A division only where it raises the bound.
+            let rest = self.rest[task];
+            if rest >= bound || sum + begun > weight * u128::from(bound - rest) {
+                let end = u64::try_from((sum + begun).div_ceil(weight)).unwrap_or(NEVER);
+                bound = bound.max(end.saturating_add(rest));
+            }
         }
         bound
     }

@@ -84,12 +84,17 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 15, ..ProptestConfig::default() })]
 
     #[test]
     fn all_objectives_of_six_tasks(problem in problems(6, 2, false)) {
         check(&problem)?;
     }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn however_early_the_search_ends_the_bound_is_one(problem in problems(6, 3, false), states in 0_u64..20) {
