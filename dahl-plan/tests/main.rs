@@ -2,3 +2,5 @@
 
 mod memory;
 mod order;
+mod pipeline;
+mod schedule;

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "",
     "machine",
     "perf",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 19] = [
     "trace dot",
     "plan",
     "plan memory",
+    "plan pipeline",
+    "plan schedule",
     "plot",
     "bench",
     "bench overhead",

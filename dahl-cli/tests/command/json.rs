@@ -139,6 +139,30 @@ fn plan_memory() {
 }
 
 #[test]
+fn plan_pipeline() {
+    let value = object("plan pipeline --profile profile.txt --machines 4 --bandwidth 1e9");
+    has_documented_fields("plan-pipeline", &value);
+    let text = object("plan pipeline --profile profile.txt --machines 2 2 --bandwidth 1e10 1e9 --memory 8e8");
+    let json =
+        object("plan pipeline --profile profile.json --machines 2 2 --bandwidth 1e10 1e9 --memory 8e8");
+    assert_eq!((&text["stages"], &text["seconds"]), (&json["stages"], &json["seconds"]));
+    assert_eq!(text["simulation"]["agrees"], true, "{text}");
+}
+
+#[test]
+fn plan_schedule() {
+    let value = object("plan schedule tasks.toml");
+    has_documented_fields("plan-schedule", &value);
+    assert_eq!(value["optimal"], true, "{value}");
+    let front = object("plan schedule tasks.toml --objective front");
+    let plans = front["plans"].as_array().expect("a list");
+    assert!(plans.len() > 1 && plans[0]["nanoseconds"] == value["plans"][0]["nanoseconds"], "{front}");
+    // The machine file has no power; the speed of a device is what the tasks' flops and bytes give.
+    let other = object("plan schedule work.json --machine machine.toml --cpus 2");
+    assert_eq!((&other["workers"], &other["plans"][0]["joules"]), (&3.into(), &0.0.into()));
+}
+
+#[test]
 fn plot() {
     let value = object("plot training.csv -o curves.svg");
     has_documented_fields("plot", &value);

@@ -202,6 +202,24 @@ fn tables_of_buffers() {
     refuses(&folder, "plan memory buffers.csv --capacity 1KiB", &["'1KiB'", "--capacity"]);
     refuses(&folder, "plan memory buffers.csv --alignment 0", &["'0'", "--alignment"]);
     refuses(&folder, "plan memory buffers.csv --seconds -1", &["-1"]);
+    refuses(&folder, "plan schedule tasks.toml --objective best", &["best", "front"]);
+    refuses(&folder, "plan schedule work.json", &["work.json: has no `machine`", "--machine"]);
+    refuses(&folder, "plan schedule tasks.toml --out tasks.toml", &["tasks.toml is the problem itself"]);
+    let costs = "[[tasks]]\nname = \"a\"\nus = { tpu = 1 }\n[machine]\nnodes = [{ name = \"main\" }]\n";
+    folder.write("tpu.toml", &format!("{costs}workers = [{{ kind = \"cpu\", node = \"main\" }}]\n"));
+    refuses(&folder, "plan schedule tpu.toml", &["task \"a\" has a cost on \"tpu\"", "cpu"]);
+    let pipeline = "plan pipeline --profile profile.txt --machines 4";
+    refuses(&folder, &format!("{pipeline} --bandwidth 1 2"), &["`--machines` has 1", "`--bandwidth` has 2"]);
+    refuses(
+        &folder,
+        &format!("{pipeline} --bandwidth 0"),
+        &["profile.txt", "level 1 has 4 machines and 0 bytes/s"],
+    );
+    refuses(
+        &folder,
+        "plan pipeline --profile buffers.csv --machines 4 --bandwidth 1",
+        &["line 1", "activation_size"],
+    );
 }
 
 #[test]

@@ -1,0 +1,8 @@
+//! Tests of pipelines.
+
+mod model;
+mod optimum;
+mod profile;
+mod refused;
+mod simulation;
+mod vgg16;
