@@ -1,16 +1,18 @@
 //! [`Program`]: the graphs that a function was recorded as, for the shapes that it was called with, and their replays.
 
 use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
 
 use dahl_core::__program::{
     ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
-    require_no_recording,
+    refusal, require_no_recording,
 };
 use dahl_core::{Codelet, Recording, Result, Runtime};
 
 use crate::argument::Arguments;
 use crate::graph::{Graph, Order, Origin};
+use crate::listing::{Listing, require_listed};
 use crate::pass::{PassReport, Passes};
 use crate::plan::{MemoryPlan, Sharing};
 use crate::returned::Returned;
@@ -34,6 +36,7 @@ pub struct Program {
     body: &'static Body,
     passes: Passes,
     tight: bool,
+    listings: Vec<Listing>,
     most: usize,
     /// The most recent call's is the first.
     kept: Vec<Kept>,
@@ -64,6 +67,7 @@ impl Program {
             body,
             passes,
             tight: false,
+            listings: Vec::new(),
             most: KEPT,
             kept: Vec::new(),
             recordings: 0,
@@ -83,6 +87,26 @@ impl Program {
     pub fn set_tight(&mut self, tight: bool) {
         self.tight = tight;
         self.kept.clear();
+    }
+
+    /// Lets it record only what this listing has, after the passes, or another one that was added. A call that would record
+    /// something else is an error, which names what differs: codelets whose declarations have changed, tasks, arrays.
+    pub fn add_listing(&mut self, listing: Listing) {
+        self.listings.push(listing);
+        self.kept.clear();
+    }
+
+    /// As [`add_listing`](Self::add_listing), with the listing in a file.
+    ///
+    /// # Errors
+    /// As [`Listing::load`].
+    #[track_caller]
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let (name, location) = (self.body.codelet.name, Location::caller());
+        let listing = Listing::load(path)
+            .map_err(|error| refusal(name, format!("cannot be loaded: {error}"), location))?;
+        self.add_listing(listing);
+        Ok(())
     }
 
     /// Sets for how many shapes recordings are kept; the one that was not called for the longest time goes.
@@ -206,6 +230,7 @@ impl Program {
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, self.engine.has_devices());
+        require_listed(&graph, &self.listings).map_err(|fact| refusal(name, fact, location))?;
         let mut order = Order::of(&graph);
         let sharing = match (self.engine.has_devices(), self.tight) {
             (true, _) => Sharing::Apart,

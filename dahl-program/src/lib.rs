@@ -8,6 +8,7 @@
 mod argument;
 mod call;
 mod graph;
+mod listing;
 mod pass;
 mod plan;
 mod returned;
@@ -17,6 +18,7 @@ pub use argument::{Arguments, ProgramArgument, Value};
 pub use call::{Body, Program};
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
+pub use listing::{Change, Difference, Field, Listing, ListingError};
 pub use pass::{PassReport, Passes};
 pub use plan::MemoryPlan;
 pub use returned::Returned;

@@ -62,6 +62,17 @@ pub(super) fn expand(program: &Program) -> TokenStream {
                 self
             }
 
+            /// Lets it record only what a file has that its graph was saved in, or another file that was loaded. A call that
+            /// would record something else is an error, which names what differs.
+            ///
+            /// # Errors
+            /// If the file cannot be read, is no saved program, or has changed since it was saved.
+            #[track_caller]
+            #visibility fn load(mut self, path: impl ::core::convert::AsRef<::std::path::Path>) -> #root::Result<Self> {
+                self.program.load(path)?;
+                ::core::result::Result::Ok(self)
+            }
+
             /// Sets for how many shapes recordings are kept; the default is 16.
             #visibility fn keeps(mut self, shapes: usize) -> Self {
                 self.program.set_kept(shapes);

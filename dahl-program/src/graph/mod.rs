@@ -1,14 +1,13 @@
 //! [`Graph`]: the tasks of a program and its arrays, as data.
 
-mod dot;
 mod order;
-mod text;
 
 use std::collections::HashMap;
 use std::panic::Location;
 
 use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc};
 use dahl_core::{AccessMode, ElementType};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use order::{Order, Reach};
 
@@ -35,7 +34,8 @@ pub struct Array {
 }
 
 /// Where an array of a program comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// It is an argument, of this number.
     Argument(usize),
@@ -170,9 +170,7 @@ impl Graph {
 
     /// The dependencies: pairs of numbers of steps, of which the second waits for the first.
     pub fn edges(&self) -> Vec<(usize, usize)> {
-        let order = Order::of(self);
-        let after = order.after.iter().enumerate();
-        after.flat_map(|(step, after)| after.iter().map(move |&next| (step, next as usize))).collect()
+        Order::of(self).edges()
     }
 
     /// Removes arrays that no task uses, other than arguments and results.

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::graph::{Graph, Order, Reach};
+use crate::listing::label;
 
 /// Arrays begin at multiples of this: the width of an AVX-512 register.
 const ALIGN: usize = 64;
@@ -77,8 +78,12 @@ impl MemoryPlan {
         if sharing == Sharing::Tight {
             extra_edges = add_edges(order, &placed);
         }
-        let mut places: Vec<_> =
-            placed.iter().map(|(offset, array)| (graph.label(array.array), *offset, array.bytes)).collect();
+        let mut places: Vec<_> = placed
+            .iter()
+            .map(|(offset, array)| {
+                (label(graph.arrays[array.array].name(), array.array), *offset, array.bytes)
+            })
+            .collect();
         places.sort_by_key(|(_, offset, bytes)| (*offset, *bytes));
         Self { program: graph.name, offsets, places, peak_bytes, lower_bound, sum_bytes, extra_edges }
     }
