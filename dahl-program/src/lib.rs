@@ -20,7 +20,7 @@ pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
 pub use listing::{Change, Difference, Field, Listing, ListingError};
 pub use pass::{PassReport, Passes};
-pub use plan::MemoryPlan;
+pub use plan::{Effort, MemoryPlan, PlannedArray};
 pub use returned::Returned;
 pub use scope::ProgramScope;
 

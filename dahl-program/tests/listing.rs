@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::path::Path;
 
 use dahl_core::{Result, Runtime};
-use dahl_program::{Change, Listing, ListingError, Passes, Program};
+use dahl_program::{Change, Effort, Listing, ListingError, Passes, Program};
 use proptest::prelude::*;
 
 use crate::oracle::Oracle;
@@ -13,8 +13,10 @@ use crate::program::{Action, COLUMNS, ROWS, actions};
 use crate::random::{Arrays, BODY, is_recordable};
 use crate::world::{World, config, run};
 
+const EFFORT: Effort = Effort { steps: 100_000, beam: 2, states: 100 };
+
 /// The listing of a program that does what can be recorded of these actions. With listings, it must be one of them.
-fn recorded(actions: &[Action], passes: Passes, listings: &[Listing]) -> Result<Listing> {
+pub(crate) fn recorded(actions: &[Action], passes: Passes, listings: &[Listing]) -> Result<Listing> {
     let rt = Runtime::builder().cpu_workers(1).cuda_devices(0).build()?;
     let (new, new_total) = (|| rt.zeros([ROWS, COLUMNS]), || rt.zeros([ROWS, COLUMNS]));
     let arrays = [new()?, new()?, new()?, new()?];
@@ -32,14 +34,14 @@ fn recorded(actions: &[Action], passes: Passes, listings: &[Listing]) -> Result<
 }
 
 /// The content of a file with this rest, and the hash that belongs to it.
-fn sealed(rest: &str) -> String {
+pub(crate) fn sealed(rest: &str) -> String {
     let hash = rest.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{{\"format\": \"dahl program 1\", \"hash\": \"{hash:016x}\",\n{rest}")
 }
 
-fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, ListingError> {
+pub(crate) fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, ListingError> {
     Listing::from_json(content.as_ref(), Path::new("step.program"))
 }
 
@@ -52,6 +54,7 @@ fn rest(content: &str) -> &str {
 fn look_at(listing: &Listing) {
     let _ = (listing.to_string(), listing.dot(), listing.edges(), listing.tasks(), listing.steps());
     assert!(listing.difference(listing).is_empty());
+    let _ = (listing.memory_plan(), listing.clone().plan_tightly(&EFFORT));
 }
 
 /// `a[1] = 3 a[0] + a[1]`-like steps, some of them twice.

@@ -14,4 +14,5 @@ mod program;
 mod world;
 
 mod listing;
+mod plan;
 mod random;

@@ -55,10 +55,17 @@ pub(super) fn expand(program: &Program) -> TokenStream {
                 self
             }
 
-            /// Lets arrays share memory as the order of the recording allows, which then holds for every run: less memory,
-            /// and fewer tasks side by side.
+            /// Gives the tasks an order in which little memory is in use at one time, which then holds for every run: less
+            /// memory, and fewer tasks side by side.
             #visibility fn tight(mut self) -> Self {
                 self.program.set_tight(true);
+                self
+            }
+
+            /// Limits the bytes of the arrays that it makes. It is tight, and a call that would record more is an error, which
+            /// says how much is needed.
+            #visibility fn within(mut self, bytes: usize) -> Self {
+                self.program.set_most_bytes(bytes);
                 self
             }
 

@@ -173,6 +173,13 @@ impl Graph {
         Order::of(self).edges()
     }
 
+    /// Brings the steps into another order, in which each comes after those that it waits for. These stay the same.
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
+        let mut tasks: Vec<_> = std::mem::take(&mut self.tasks).into_iter().map(Some).collect();
+        self.tasks =
+            order.iter().map(|&step| tasks[step].take().expect("each step is once in the order")).collect();
+    }
+
     /// Removes arrays that no task uses, other than arguments and results.
     pub(crate) fn prune(&mut self) {
         let mut used = vec![false; self.arrays.len()];

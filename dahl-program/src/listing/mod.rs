@@ -25,6 +25,7 @@ pub(crate) use refusal::require_listed;
 pub(crate) use text::label;
 
 use crate::graph::{Graph, Order, Origin, Use};
+use crate::plan::{Demand, Described, Effort, MemoryPlan, Sharing};
 
 /// A program as data, without the code of its codelets.
 ///
@@ -194,9 +195,51 @@ impl Listing {
         self.order().edges()
     }
 
+    /// The steps that use an array, or a part of it.
+    pub fn steps_with(&self, array: usize) -> Vec<usize> {
+        let is_meant =
+            |used: &ListedUse| used.array.is_some_and(|used| used == array || self.root(used) == array);
+        (0..self.steps.len()).filter(|&step| self.steps[step].uses.iter().any(is_meant)).collect()
+    }
+
     fn order(&self) -> Order {
         let steps = self.steps.iter();
         Order::of_uses(self.arrays.len(), steps.map(|step| step.uses.iter().map(ListedUse::access)))
+    }
+
+    /// The plan of a program that runs in any order which its dependencies allow.
+    pub fn memory_plan(&self) -> MemoryPlan {
+        MemoryPlan::new(&self.demand(), &mut self.order(), Sharing::Ordered)
+    }
+
+    /// Brings the steps into an order in which little memory is in use at one time, and returns the plan of a program that
+    /// follows it (`.tight()`).
+    pub fn plan_tightly(&mut self, effort: &Effort) -> MemoryPlan {
+        let (demand, order) = (self.demand(), self.order());
+        let reorder = |order: &[usize]| {
+            let mut steps: Vec<_> = std::mem::take(&mut self.steps).into_iter().map(Some).collect();
+            self.steps = order
+                .iter()
+                .map(|&step| steps[step].take().expect("each step is once in the order"))
+                .collect();
+            (self.demand(), self.order())
+        };
+        MemoryPlan::tight(demand, order, effort, reorder).0
+    }
+
+    fn demand(&self) -> Demand {
+        let arrays = self.arrays.iter().map(|array| Described {
+            name: array.name.as_deref(),
+            bytes: array.bytes,
+            origin: array.origin,
+            is_constant: array.initial.is_some(),
+        });
+        let steps = self.steps.iter();
+        Demand::new(
+            &self.name,
+            &arrays.collect::<Vec<_>>(),
+            steps.map(|step| step.uses.iter().map(ListedUse::access)),
+        )
     }
 
     /// The codelet that a step calls.
