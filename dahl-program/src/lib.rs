@@ -18,7 +18,7 @@ pub use argument::{Arguments, ProgramArgument, Value};
 pub use call::{Body, Program};
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
-pub use listing::{Change, Difference, Field, Listing, ListingError};
+pub use listing::{Change, Difference, Field, Listing, ListingError, StepRow};
 pub use pass::{PassReport, Passes};
 pub use plan::{Effort, MemoryPlan, PlannedArray};
 pub use returned::Returned;

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 23] = [
     "",
     "machine",
     "perf",
@@ -19,6 +19,10 @@ const COMMANDS: [&str; 19] = [
     "trace dot",
     "plan",
     "plan memory",
+    "program",
+    "program show",
+    "program diff",
+    "program memory",
     "plot",
     "bench",
     "bench overhead",

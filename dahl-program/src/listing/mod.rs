@@ -38,6 +38,25 @@ pub struct Listing {
     steps: Vec<ListedStep>,
 }
 
+/// A step of a listing, as texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepRow {
+    /// Its number.
+    pub number: usize,
+    /// What it does: `%4: f32[2, 3] = relu(%3)`.
+    pub line: String,
+    /// The name of the codelet, or what else it does.
+    pub action: String,
+    /// The last array that it writes, with its type and shape.
+    pub writes: Option<String>,
+    /// The codelet, with its module.
+    pub codelet: Option<String>,
+    /// The hash of its declaration.
+    pub declaration: Option<String>,
+    /// The line that submitted it.
+    pub source: String,
+}
+
 /// What identifies a codelet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +202,34 @@ impl Listing {
     /// The number of tasks that workers run.
     pub fn tasks(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step.action, Action::Task(_))).count()
+    }
+
+    /// The number of arrays.
+    pub fn arrays(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// The bytes of the values that the program fills arrays with.
+    pub fn constant_bytes(&self) -> usize {
+        self.arrays.iter().filter_map(|array| array.initial.as_ref()).map(Vec::len).sum()
+    }
+
+    /// The steps as texts, in order.
+    pub fn rows(&self) -> Vec<StepRow> {
+        let row = |(number, step): (usize, &ListedStep)| {
+            let codelet = self.codelet(step);
+            let made = step.uses.iter().rev().find(|used| used.writes).and_then(|used| used.array);
+            StepRow {
+                number,
+                line: self.line(step),
+                action: self.action(step),
+                writes: made.map(|array| format!("{}: {}", self.label(array), self.arrays[array])),
+                codelet: codelet.map(|codelet| format!("{}::{}", codelet.module, codelet.name)),
+                declaration: codelet.map(|codelet| format!("{:016x}", codelet.declaration)),
+                source: step.source.clone(),
+            }
+        };
+        self.steps.iter().enumerate().map(row).collect()
     }
 
     /// The number of steps: tasks, and splits and joins of partitions.

@@ -13,8 +13,8 @@ pub(crate) fn require_listed(graph: &Graph, listings: &[Listing]) -> Result<(), 
     if listings.iter().any(|listing| listing.difference(&recorded).is_empty()) {
         return Ok(());
     }
-    let heading = recorded.heading();
-    let listing = listings.iter().rfind(|listing| listing.heading() == heading).unwrap_or(last);
+    let signature = recorded.signature();
+    let listing = listings.iter().rfind(|listing| listing.signature() == signature).unwrap_or(last);
     let difference = listing.difference(&recorded).to_string();
     let difference = difference.trim_end().replace('\n', "\n    ");
     Err(format!(

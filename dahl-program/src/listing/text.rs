@@ -41,7 +41,7 @@ impl fmt::Display for ListedArray {
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.heading())?;
+        f.write_str(&self.signature())?;
         let lines: Vec<_> = self.steps.iter().map(|step| self.line(step)).collect();
         let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(72);
         for (line, step) in lines.iter().zip(&self.steps) {
@@ -58,7 +58,7 @@ impl Listing {
     }
 
     /// The program as a declaration: `score(x: f32[4], total: &mut f32[4]) -> %7: f32[]`.
-    pub(super) fn heading(&self) -> String {
+    pub fn signature(&self) -> String {
         let of = |is: fn(Origin) -> Option<usize>| {
             let arrays = self.arrays.iter().enumerate();
             let mut of: Vec<_> =
