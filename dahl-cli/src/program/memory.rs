@@ -13,8 +13,8 @@ use crate::trouble::Trouble;
 
 const EXAMPLES: &str = "\
 Examples:
-  dahl program memory step.program                      in an order with little memory, as `.tight()`
-  dahl program memory step.program --any-order          for every order that the tasks may have
+  dahl program memory step.program                      in an order with little memory
+  dahl program memory step.program --any-order          for every order of the tasks
   dahl program memory step.program --capacity 1000000   fails if it needs more";
 
 /// The arguments of `dahl program memory`.
