@@ -8,30 +8,68 @@ use dahl_nn::prelude::*;
 
 const EPOCHS: usize = 6;
 
+/// Rounds, in which submitted and replayed steps take turns.
+const ROUNDS: usize = 5;
+
 /// The median of the epochs' samples per second.
-fn speed<T: Real>(workers: usize, batch_size: usize, data: &FashionMnist) -> dahl::Result<f64> {
-    let rt = Runtime::builder().cpu_workers(workers).build()?;
+fn speed<T: Real>(
+    rt: &Runtime,
+    batch_size: usize,
+    data: &FashionMnist,
+    replays: bool,
+    adam: bool,
+) -> dahl::Result<f64> {
     let arena = rt.arena();
     let model = Sequential::<T>::new(&arena, [1, 28, 28], 42).conv2d(4, 3)?.relu()?;
     let mut model = model.max_pool2d(2)?.flatten()?.dense(10)?;
-    let trainer =
-        Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01)).batch_size(batch_size).epochs(EPOCHS);
-    let history = trainer.fit(&data.train)?;
-    let mut speeds: Vec<f64> = history.epochs[1..].iter().map(|epoch| epoch.samples_per_second).collect();
-    speeds.sort_by(f64::total_cmp);
-    Ok(speeds[speeds.len() / 2])
+    let history = if adam {
+        let trainer = Trainer::new(&mut model, CrossEntropy, AdamW::new(0.001)).replays(replays);
+        trainer.batch_size(batch_size).epochs(EPOCHS).fit(&data.train)?
+    } else {
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01)).replays(replays);
+        trainer.batch_size(batch_size).epochs(EPOCHS).fit(&data.train)?
+    };
+    Ok(median(history.epochs[1..].iter().map(|epoch| epoch.samples_per_second).collect()))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Samples per second of replayed steps, and how many times as fast they are as submitted ones.
+fn compare<T: Real>(
+    workers: usize,
+    batch: usize,
+    data: &FashionMnist,
+    adam: bool,
+) -> dahl::Result<(f64, f64)> {
+    let rt = Runtime::builder().cpu_workers(workers).build()?;
+    let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let submitted = speed::<T>(&rt, batch, data, false, adam)?;
+        let replayed = speed::<T>(&rt, batch, data, true, adam)?;
+        speeds.push(replayed);
+        ratios.push(replayed / submitted);
+    }
+    Ok((median(speeds), median(ratios)))
 }
 
 fn main() -> dahl::Result<()> {
     let workers: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     let workers = if workers.is_empty() { vec![1, 2] } else { workers };
     let data = FashionMnist::embedded()?;
-    println!("{:<8} {:>6} {:>10} {:>10}", "workers", "batch", "f32", "f64");
+    println!("samples per second of replayed steps, and their speed relative to submitted ones");
+    println!("{:<8} {:>6} {:>16} {:>16} {:>16}", "workers", "batch", "f32", "f64", "f32, AdamW");
     for &workers in &workers {
         for batch_size in [1, 10, 100, 500] {
-            let (single, double) =
-                (speed::<f32>(workers, batch_size, &data)?, speed::<f64>(workers, batch_size, &data)?);
-            println!("{workers:<8} {batch_size:>6} {single:>10.0} {double:>10.0}");
+            let cells = [
+                compare::<f32>(workers, batch_size, &data, false)?,
+                compare::<f64>(workers, batch_size, &data, false)?,
+                compare::<f32>(workers, batch_size, &data, true)?,
+            ];
+            let cells = cells.map(|(speed, ratio)| format!("{speed:>10.0} {ratio:>5.2}"));
+            println!("{workers:<8} {batch_size:>6} {}", cells.join(" "));
         }
     }
     Ok(())

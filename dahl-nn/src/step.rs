@@ -1,12 +1,13 @@
 //! [`Step`]: the scope of a network's operations in one step.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dahl::__nn::{Composite, Gradient, SealedScope};
 use dahl::ops::Philox;
 use dahl::prelude::*;
-use dahl::program::ProgramScope;
+use dahl::program::{Draws, ProgramScope};
 use dahl::{Differentiable, Task};
 
 use crate::gradients;
@@ -38,8 +39,8 @@ pub struct Step<'a> {
     seed: u64,
     /// Random numbers of the step that have been taken.
     taken: AtomicU64,
-    /// Whether a program is being recorded.
-    is_recorded: bool,
+    /// While a program is recorded: what it draws, which are numbers of each call.
+    draws: Option<Arc<Draws>>,
 }
 
 /// What the operations of a step run under.
@@ -55,7 +56,7 @@ impl Step<'static> {
     #[track_caller]
     pub fn learning(rt: &Runtime) -> Self {
         let (under, seed) = (Under::Tape(rt.tape()), rt.next_seed());
-        Self { under, is_training: true, seed, taken: AtomicU64::new(0), is_recorded: false }
+        Self { under, is_training: true, seed, taken: AtomicU64::new(0), draws: None }
     }
 
     /// A step of evaluation: nothing is remembered.
@@ -70,7 +71,7 @@ impl Step<'static> {
             is_training: false,
             seed: 0,
             taken: AtomicU64::new(0),
-            is_recorded: false,
+            draws: None,
         }
     }
 }
@@ -79,13 +80,7 @@ impl<'a> Step<'a> {
     /// A step of training under a tape of the caller's, with the random numbers of seed 0: give each step a
     /// [seed](Self::seed) of its own.
     pub fn under(tape: Tape<'a>) -> Self {
-        Self {
-            under: Under::Tape(tape),
-            is_training: true,
-            seed: 0,
-            taken: AtomicU64::new(0),
-            is_recorded: false,
-        }
+        Self { under: Under::Tape(tape), is_training: true, seed: 0, taken: AtomicU64::new(0), draws: None }
     }
 
     /// Takes the random numbers of this seed. Steps with the same seed draw the same numbers.
@@ -100,14 +95,19 @@ impl<'a> Step<'a> {
         *self.taken.get_mut() = 0;
     }
 
+    /// The seed of its random numbers.
+    pub(crate) fn current_seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How many random numbers of the seed have been taken.
     pub(crate) fn numbers_taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
     /// Goes on after so many random numbers of the seed.
-    pub(crate) fn set_numbers_taken(&mut self, taken: u64) {
-        *self.taken.get_mut() = taken;
+    pub(crate) fn set_numbers_taken(&self, taken: u64) {
+        self.taken.store(taken, Ordering::Relaxed);
     }
 
     /// Sets whether layers behave as in training (dropout drops, batch normalisation uses the batch).
@@ -120,10 +120,12 @@ impl<'a> Step<'a> {
         self.is_training
     }
 
-    /// The next `count` random numbers of the step.
+    /// The next `count` random numbers of the step: give them to an operation as they are. In a program they are drawn from
+    /// the seed of each call, which is not known yet when it is recorded.
     pub fn numbers(&self, count: usize) -> Philox {
-        if self.is_recorded {
-            self.detached().refuse("what draws random numbers of a step, such as dropout in training,");
+        if let Some(draws) = &self.draws {
+            let (seed, offset) = draws.draw(count as u64);
+            return Philox { seed, offset };
         }
         Philox::new(self.seed).skip(self.taken.fetch_add(count as u64, Ordering::Relaxed))
     }
@@ -185,7 +187,7 @@ impl<'a> Step<'a> {
 impl ProgramScope for Step<'static> {
     fn within(recording: &Recording<'_>) -> Self {
         let mut step = Self::under(recording.tape());
-        step.is_recorded = true;
+        step.draws = Some(Arc::clone(recording.draws()));
         step
     }
 }

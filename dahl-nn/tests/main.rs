@@ -18,6 +18,7 @@ mod optimizers;
 pub mod placement;
 mod programs;
 mod records;
+mod replayed_training;
 mod schedules;
 mod settings;
 mod stopping;

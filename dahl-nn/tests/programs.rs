@@ -1,10 +1,11 @@
 //! A training step as a program: the bits of a step that is submitted, for models, buffers and optimizers as arguments.
 
-use dahl::ops::{mean_squared_error_init, relu_init, scale_init};
+use dahl::ops::{dropout_init, mean_squared_error_init, relu_init, scale_init};
 use dahl::prelude::*;
+use dahl::program::Numbers;
 use dahl_nn::layer::{BatchNorm, Dropout, Linear};
 use dahl_nn::module::Init;
-use dahl_nn::optimizer::AdamW;
+use dahl_nn::optimizer::{Adadelta, Adagrad, Adam, AdamW, Lamb, Lion, RmsProp, Stateful, UpdateRule};
 use dahl_nn::prelude::*;
 
 #[derive(Module)]
@@ -68,14 +69,14 @@ fn train_step<'s, T: Real>(
 }
 
 #[program]
-fn adam_step<'s, T: Real>(
+fn any_step<'s, T: Real, R: UpdateRule>(
     step: &'s Step<'_>,
     x: &Matrix<'_, T>,
     y: &Matrix<'_, T>,
     model: &mut Mlp<'_, T>,
-    adam: &mut AdamW<T>,
+    optimizer: &mut Stateful<T, R>,
 ) -> dahl::Result<Scalar<'s, T>> {
-    learn(step, x, y, model, adam)
+    learn(step, x, y, model, optimizer)
 }
 
 fn batch<T: Real>(rt: &Runtime, round: usize) -> dahl::Result<(Matrix<'static, T>, Matrix<'static, T>)> {
@@ -117,11 +118,6 @@ fn check<T: Real>(momentum: f64, workers: usize) -> dahl::Result<()> {
     assert_eq!((program.recordings(), program.replays()), (1, 5));
     let steps: Vec<_> = optimizer.states().iter().map(|state| state.steps).collect();
     assert_eq!(steps, other.states().iter().map(|state| state.steps).collect::<Vec<_>>());
-    // A schedule's rate is a part of the recording.
-    optimizer.set_learning_rate(0.01);
-    let (x, y) = batch(&rt, 0)?;
-    program.call(&x, &y, &mut model, &mut optimizer)?;
-    assert_eq!(program.recordings(), 2);
     Ok(())
 }
 
@@ -132,36 +128,169 @@ fn training_steps_are_replayed_with_the_same_bits() -> dahl::Result<()> {
     check::<f64>(0.9, 2)
 }
 
-#[test]
-fn an_optimizer_that_counts_its_steps_is_recorded_for_each() -> dahl::Result<()> {
-    let rt = Runtime::builder().cpu_workers(1).build()?;
-    let arena = rt.arena();
-    let (mut model, mut by_hand) = (Mlp::<f32>::new(&arena, false)?, Mlp::<f32>::new(&arena, false)?);
-    let (mut adam, mut other) = (AdamW::new(0.01), AdamW::new(0.01));
-    adam.prepare(&mut model)?;
-    let mut program = AdamStep::new(&rt);
-    let (x, y) = batch(&rt, 1)?;
-    for _ in 0..3 {
-        program.call(&x, &y, &mut model, &mut adam)?;
-        let step = Step::learning(&rt);
-        learn(&step, &x, &y, &mut by_hand, &mut other)?;
+/// Steps by an optimizer, with another learning rate in each, in a program and submitted: the recordings of the program.
+fn check_rule<R: UpdateRule>(optimizer: impl Fn() -> Stateful<f32, R>, dropout: bool) -> dahl::Result<u64> {
+    let runtime = || Runtime::builder().cpu_workers(2).rand_seed(3).build();
+    let (rt, other_rt) = (runtime()?, runtime()?);
+    let (arena, other_arena) = (rt.arena(), other_rt.arena());
+    let (mut model, mut by_hand) =
+        (Mlp::<f32>::new(&arena, dropout)?, Mlp::<f32>::new(&other_arena, dropout)?);
+    let (mut optimizer, mut other) = (optimizer(), optimizer());
+    optimizer.prepare(&mut model)?;
+    let mut program = AnyStep::new(&rt);
+    for round in 0..5 {
+        let rate = 0.01 / (1 + round) as f64;
+        optimizer.set_learning_rate(rate);
+        other.set_learning_rate(rate);
+        let (x, y) = batch(&rt, round)?;
+        let loss = program.call(&x, &y, &mut model, &mut optimizer)?.to_vec()?;
+        let (x, y) = batch(&other_rt, round)?;
+        let step = Step::learning(&other_rt);
+        let expected = learn(&step, &x, &y, &mut by_hand, &mut other)?.to_vec()?;
+        assert_eq!(loss, expected, "round {round} of {optimizer:?}");
+        assert_eq!(bits(&model)?, bits(&by_hand)?, "round {round} of {optimizer:?}");
+        let steps = |optimizer: &Stateful<f32, R>| -> Vec<u64> {
+            optimizer.states().iter().map(|state| state.steps).collect()
+        };
+        assert_eq!(steps(&optimizer), steps(&other));
     }
-    assert_eq!(bits(&model)?, bits(&by_hand)?);
-    assert_eq!((program.recordings(), program.replays()), (3, 0));
+    assert_eq!(program.recordings() + program.replays(), 5);
+    Ok(program.recordings())
+}
+
+#[test]
+fn steps_and_rates_of_optimizers_need_no_other_recording() -> dahl::Result<()> {
+    assert_eq!(check_rule(|| Sgd::new(0.1).weight_decay(0.1), false)?, 1);
+    assert_eq!(check_rule(|| Sgd::new(0.1).momentum(0.9).nesterov(), false)?, 1);
+    assert_eq!(check_rule(|| Adam::new(0.1).weight_decay(0.1), false)?, 1);
+    assert_eq!(check_rule(|| AdamW::new(0.1).amsgrad(), false)?, 1);
+    assert_eq!(check_rule(|| Lamb::new(0.1), false)?, 1);
+    assert_eq!(check_rule(|| Lion::new(0.1), false)?, 1);
+    assert_eq!(check_rule(|| RmsProp::new(0.1), false)?, 1);
+    assert_eq!(check_rule(|| RmsProp::new(0.1).centered().momentum(0.9), false)?, 1);
+    assert_eq!(check_rule(|| Adagrad::new(0.1).lr_decay(0.1), false)?, 1);
+    assert_eq!(check_rule(|| Adadelta::new(1.0), false)?, 1);
+    let grouped = || AdamW::new(0.1).group(|name| name.ends_with("bias"), |group| group.learning_rate(0.5));
+    assert_eq!(check_rule(grouped, false)?, 1);
     Ok(())
 }
 
 #[test]
-fn random_numbers_of_a_step_are_refused() -> dahl::Result<()> {
+fn dropout_draws_the_numbers_of_the_runtimes_next_seed_in_each_replay() -> dahl::Result<()> {
+    assert_eq!(check_rule(|| Sgd::new(0.1), true)?, 1);
+    assert_eq!(check_rule(|| AdamW::new(0.1), true)?, 1);
     let rt = Runtime::builder().cpu_workers(1).build()?;
     let arena = rt.arena();
     let mut model = Mlp::<f32>::new(&arena, true)?;
     let (x, y) = batch(&rt, 1)?;
-    let error = TrainStep::new(&rt).call(&x, &y, &mut model, &mut Sgd::new(0.1)).expect_err("it drops");
-    let text = error.to_string();
-    assert!(
-        text.contains("what draws random numbers of a step, such as dropout in training, cannot be replayed"),
-        "{text}"
-    );
+    let mut program = AnyStep::new(&rt);
+    let mut stands = Sgd::new(0.0);
+    stands.prepare(&mut model)?;
+    let losses: Vec<_> = (0..4)
+        .map(|_| program.call(&x, &y, &mut model, &mut stands)?.to_vec())
+        .collect::<dahl::Result<_>>()?;
+    assert!((1..4).all(|call| losses[call] != losses[0]), "the same elements were dropped: {losses:?}");
+    assert_eq!(program.replays(), 3);
+    Ok(())
+}
+
+#[test]
+fn an_optimizer_that_was_not_prepared_is_recorded_with_its_settings() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let arena = rt.arena();
+    let (x, y) = batch(&rt, 1)?;
+    let mut program = AnyStep::new(&rt);
+    for rate in [0.1, 0.2, 0.3] {
+        let (mut model, mut by_hand) = (Mlp::<f32>::new(&arena, false)?, Mlp::<f32>::new(&arena, false)?);
+        let (mut optimizer, mut other) = (Sgd::new(rate), Sgd::new(rate));
+        for _ in 0..3 {
+            program.call(&x, &y, &mut model, &mut optimizer)?;
+            learn(&Step::learning(&rt), &x, &y, &mut by_hand, &mut other)?;
+        }
+        assert_eq!(bits(&model)?, bits(&by_hand)?, "rate {rate}");
+    }
+    // The first call of each is recorded with its rate; those after it are recorded once.
+    assert_eq!((program.recordings(), program.replays()), (4, 5));
+    Ok(())
+}
+
+#[codelet(RW, R, check(value.len() == gradient.len()), cpu_only)]
+fn descend<T: Real>(value: &mut [T], gradient: &[T], rate: f64, least: f64) {
+    for (value, gradient) in value.iter_mut().zip(gradient) {
+        *value = T::from_f64((value.to_f64() - rate * gradient.to_f64()).max(least));
+    }
+}
+
+/// Gradient descent by a rule of the test's own, which announces `ANNOUNCED` of its two numbers.
+#[derive(Clone, Copy, Debug)]
+struct OwnRule<const ANNOUNCED: usize>(f64);
+
+impl<const ANNOUNCED: usize> UpdateRule for OwnRule<ANNOUNCED> {
+    const LEARNING_RATE: &'static str = "OwnRule: learning_rate";
+
+    fn learning_rate(&mut self) -> &mut f64 {
+        &mut self.0
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        [self.0, -9.0, 7.0].into_iter().take(ANNOUNCED).for_each(|number| numbers.push(number));
+    }
+
+    fn update<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        gradient: &Vector<'_, T>,
+        _: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        descend(value, gradient, self.0, -9.0)
+    }
+}
+
+#[test]
+fn a_rule_that_announces_no_numbers_is_recorded_for_each_step() -> dahl::Result<()> {
+    assert_eq!(check_rule(|| Stateful::with_rule(OwnRule::<0>(0.1)), false)?, 5);
+    assert_eq!(check_rule(|| Stateful::with_rule(OwnRule::<2>(0.1)), false)?, 1);
+    Ok(())
+}
+
+#[test]
+fn numbers_that_are_not_those_of_the_tasks_are_refused() {
+    for (announced, expected) in [
+        (
+            check_rule(|| Stateful::with_rule(OwnRule::<1>(0.1)), false),
+            "has other plain arguments than were announced",
+        ),
+        (
+            check_rule(|| Stateful::with_rule(OwnRule::<3>(0.1)), false),
+            "are more than the arguments of the tasks",
+        ),
+    ] {
+        let text = announced.expect_err("the numbers are wrong").to_string();
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[program]
+fn draws<'s>(step: &'s Step<'_>, x: &Vector<'_, f32>, changes: u64) -> dahl::Result<Vector<'s, f32>> {
+    let mut numbers = step.numbers(x.len());
+    numbers.seed ^= changes;
+    dropout_init(step, x, 0.5, numbers.skip(2))
+}
+
+#[test]
+fn a_seed_that_is_computed_from_a_steps_is_refused() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let x = rt.from_vec([64], vec![1.0_f32; 64])?;
+    let mut program = Draws::new(&rt);
+    let error = program.call(&x, 1).expect_err("the seed is another one");
+    assert!(error.to_string().contains("no task of the program gets them as they were drawn"), "{error}");
+    // Numbers may be skipped.
+    let (first, second) = (program.call(&x, 0)?.to_vec()?, program.call(&x, 0)?.to_vec()?);
+    assert_ne!(first, second);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! [`ProgramArgument`]: what a program can be called with; [`Arguments`]: all arguments of a call.
 
-use dahl_core::__program::Bindings;
+use dahl_core::__program::{Bindings, Varying};
 use dahl_core::{Argument, Array, Element};
 
 /// An argument of a program: an array, behind `&` or `&mut`, several of them, or a plain value.
@@ -20,9 +20,32 @@ pub trait ProgramArgument {
     #[doc(hidden)]
     fn name(&self, name: &str, names: &mut Vec<String>);
 
-    /// A replay has been submitted: the argument does what the function would have done to it, apart from its arrays.
+    /// A replay has been submitted, whose tasks took arguments from these slots: the argument does what the function would
+    /// have done to it, apart from its arrays.
     #[doc(hidden)]
-    fn replayed(&mut self) {}
+    fn replayed(&mut self, _slots: &Slots) {}
+}
+
+/// The slots of a call's numbers from which tasks of the program take their plain arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Slots(Vec<usize>);
+
+impl Slots {
+    pub(crate) fn of(varying: &[Vec<Varying>]) -> Self {
+        let slot = |varying: &Varying| match varying {
+            Varying::Arguments { slot, .. } => Some(*slot),
+            Varying::Random { .. } => None,
+        };
+        let mut slots: Vec<_> = varying.iter().flatten().filter_map(slot).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        Self(slots)
+    }
+
+    /// Whether tasks take arguments from a slot.
+    pub fn contains(&self, slot: usize) -> bool {
+        self.0.binary_search(&slot).is_ok()
+    }
 }
 
 /// An argument, as it is.
@@ -41,9 +64,9 @@ pub trait Arguments {
     #[doc(hidden)]
     fn name(&self, parameters: &[&str], names: &mut Vec<String>);
 
-    /// A replay has been submitted.
+    /// A replay has been submitted, whose tasks took arguments from these slots.
     #[doc(hidden)]
-    fn replayed(&mut self) {}
+    fn replayed(&mut self, _slots: &Slots) {}
 }
 
 impl<T: Element, const N: usize> ProgramArgument for &Array<'_, T, N> {
@@ -111,8 +134,8 @@ macro_rules! impl_tuples {
                 $(self.$index.name(&format!("{name}.{}", $index), names);)*
             }
 
-            fn replayed(&mut self) {
-                $(self.$index.replayed();)*
+            fn replayed(&mut self, slots: &Slots) {
+                $(self.$index.replayed(slots);)*
             }
         }
 
@@ -125,8 +148,8 @@ macro_rules! impl_tuples {
                 $(ProgramArgument::name(&self.$index, parameters[$index], names);)*
             }
 
-            fn replayed(&mut self) {
-                $(ProgramArgument::replayed(&mut self.$index);)*
+            fn replayed(&mut self, slots: &Slots) {
+                $(ProgramArgument::replayed(&mut self.$index, slots);)*
             }
         }
     };

@@ -8,9 +8,9 @@ use dahl_core::__program::{
     ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
     refusal, require_no_recording,
 };
-use dahl_core::{Codelet, Recording, Result, Runtime};
+use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
-use crate::argument::Arguments;
+use crate::argument::{Arguments, Slots};
 use crate::graph::{Graph, Order, Origin};
 use crate::listing::{Listing, require_listed};
 use crate::pass::{PassReport, Passes};
@@ -27,6 +27,8 @@ pub struct Body {
     pub codelet: Codelet,
     /// The names of its parameters, without the scope.
     pub parameters: &'static [&'static str],
+    /// Whether each call draws random numbers of the runtime's next seed.
+    pub draws: bool,
 }
 
 /// A program on a runtime: what its function was recorded as, for each of the shapes that it was called with last.
@@ -43,6 +45,8 @@ pub struct Program {
     kept: Vec<Kept>,
     recordings: u64,
     replays: u64,
+    /// The seed of the random numbers of the calls to come, and how many come before, unless each call has a seed.
+    random: Option<(u64, u64)>,
     spare: (Bindings<'static>, Bindings<'static>),
 }
 
@@ -50,6 +54,10 @@ pub struct Program {
 #[derive(Debug)]
 struct Kept {
     signature: Signature,
+    /// How many random numbers a call draws.
+    drawn: u64,
+    /// The slots that tasks take their arguments from.
+    slots: Slots,
     shapes: Vec<Vec<usize>>,
     graph: Graph,
     reports: Vec<PassReport>,
@@ -61,8 +69,18 @@ impl Program {
     /// A program that has not been called.
     #[doc(hidden)]
     pub fn new(runtime: &Runtime, body: &'static Body) -> Self {
+        Self::on(Engine::of(runtime), body)
+    }
+
+    /// The same, on the runtime of an arena. Its calls have no seeds but those that are set.
+    #[doc(hidden)]
+    pub fn beside(arena: &Arena, body: &'static Body) -> Self {
+        Self::on(Engine::of_arena(arena), body)
+    }
+
+    fn on(engine: Engine, body: &'static Body) -> Self {
         let spare = (Bindings::new(), Bindings::new());
-        let (passes, engine) = (Passes::all(), Engine::of(runtime));
+        let passes = Passes::all();
         Self {
             engine,
             body,
@@ -74,8 +92,14 @@ impl Program {
             kept: Vec::new(),
             recordings: 0,
             replays: 0,
+            random: None,
             spare,
         }
+    }
+
+    /// Forgets all recordings: the next call records.
+    pub fn forget(&mut self) {
+        self.kept.clear();
     }
 
     /// Sets the passes of graphs that are recorded from now on.
@@ -122,6 +146,18 @@ impl Program {
     pub fn set_kept(&mut self, most: usize) {
         self.most = most.max(1);
         self.kept.truncate(self.most);
+    }
+
+    /// Lets the next calls draw the random numbers of `seed` after the first `before` ones.
+    #[doc(hidden)]
+    pub fn set_random(&mut self, seed: u64, before: u64) {
+        self.random = Some((seed, before));
+    }
+
+    /// How many random numbers the last call has drawn.
+    #[doc(hidden)]
+    pub fn drawn(&self) -> u64 {
+        self.kept.first().map_or(0, |kept| kept.drawn)
     }
 
     /// The graph of the last call, after the passes.
@@ -184,6 +220,12 @@ impl Program {
         let (spare, spare_outputs) = std::mem::take(&mut self.spare);
         let mut bindings = spare.recycled();
         arguments.bind(&mut bindings);
+        let (seed, before) = match self.random {
+            Some(random) => random,
+            None if self.body.draws => (self.engine.next_seed(), 0),
+            None => (0, 0),
+        };
+        bindings.set_random(seed, before);
         let found = self.kept.iter().position(|kept| bindings.fits(&kept.signature));
         let replays = found.is_some();
         match found {
@@ -194,14 +236,16 @@ impl Program {
             }
             None => {
                 // The function gets the arguments, which must not be borrowed meanwhile.
-                let before = bindings.detached(&self.engine, self.body.codelet.name, location)?;
+                let detached = bindings.detached(&self.engine, self.body.codelet.name, location)?;
                 drop(bindings);
                 let mut names = Vec::new();
                 arguments.name(self.body.parameters, &mut names);
-                let kept = self.record(arguments, &before, &names, location, function)?;
+                let kept = self.record(arguments, &detached, &names, location, function)?;
                 bindings = Bindings::new();
                 arguments.bind(&mut bindings);
-                before.require_same(&bindings, self.body.codelet.name, location)?;
+                // The function has counted the step of an optimizer: the numbers are those from before.
+                bindings.set_numbers(&detached);
+                detached.require_same(&bindings, self.body.codelet.name, location)?;
                 self.kept.insert(0, kept);
                 self.kept.truncate(self.most);
                 self.recordings += 1;
@@ -216,7 +260,7 @@ impl Program {
         self.spare = (bindings.recycled(), outputs.recycled());
         submitted?;
         if replays {
-            arguments.replayed();
+            arguments.replayed(&kept.slots);
         }
         Ok(result)
     }
@@ -236,6 +280,7 @@ impl Program {
         let recorded = record(&self.engine, before, name, location, |scope, outputs| {
             function(arguments, scope, outputs)
         })?;
+        let (drawn, slots) = (recorded.drawn, Slots::of(&recorded.varying));
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, self.engine.has_devices());
@@ -263,6 +308,7 @@ impl Program {
             kind: task.kind.clone(),
             arrays: task.uses.iter().map(|access| access.array).collect(),
             after,
+            varying: task.varying.clone(),
             location: task.location,
         });
         let instance = Instance::new(
@@ -273,7 +319,16 @@ impl Program {
             steps.collect(),
             location,
         )?;
-        Ok(Kept { signature: before.signature().clone(), shapes, graph, reports, memory, instance })
+        Ok(Kept {
+            signature: before.signature().clone(),
+            drawn,
+            slots,
+            shapes,
+            graph,
+            reports,
+            memory,
+            instance,
+        })
     }
 }
 

@@ -14,8 +14,9 @@ mod plan;
 mod returned;
 mod scope;
 
-pub use argument::{Arguments, ProgramArgument, Value};
+pub use argument::{Arguments, ProgramArgument, Slots, Value};
 pub use call::{Body, Program};
+pub use dahl_core::__program::Numbers;
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
 pub use listing::{Change, Difference, Field, Listing, ListingError, StepRow};
@@ -27,4 +28,4 @@ pub use scope::ProgramScope;
 #[doc(hidden)]
 pub use argument::argument;
 #[doc(hidden)]
-pub use dahl_core::__program::{Bindings, Outputs};
+pub use dahl_core::__program::{Bindings, Draws, Outputs, with_slot};

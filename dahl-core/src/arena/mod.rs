@@ -81,6 +81,11 @@ impl Arena {
         Ok(arena)
     }
 
+    /// The engine of its arrays, for programs.
+    pub(crate) fn engine(&self) -> Arc<dyn Engine> {
+        Arc::clone(&self.runtime)
+    }
+
     /// Whether it is of this runtime.
     pub(crate) fn is_of(&self, engine: &dyn Engine) -> bool {
         std::ptr::addr_eq(&raw const *self.runtime, std::ptr::from_ref(engine))

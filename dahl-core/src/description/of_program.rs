@@ -14,6 +14,11 @@ impl TaskDesc {
         (access.array, access.buffer, access.whole) = (Some(array), buffer, None);
     }
 
+    /// The bytes of the plain arguments, for a program's task.
+    pub(crate) fn arguments_mut(&mut self) -> &mut [u8] {
+        &mut self.arguments
+    }
+
     /// Makes accesses that commute exclusive ones, for a program's task: its order is that of the recording.
     pub(crate) fn fix_order(&mut self) {
         self.accesses.fix_order();

@@ -1,12 +1,13 @@
 //! [`Log`]: what was submitted to an engine that only records it (`program/README.md`).
 
+use std::cell::Cell;
 use std::panic::Location;
 
 use crate::array_id::ArrayId;
 use crate::description::TaskDesc;
 use crate::element::ElementType;
 use crate::shape::Layout;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Mutex, MutexGuard, thread_local};
 
 /// What was submitted, in order, and the arrays that were made.
 #[derive(Debug, Default)]
@@ -112,6 +113,8 @@ pub enum LoggedStep {
         desc: Box<TaskDesc>,
         /// The array of each access: for a contribution, the private buffer.
         arrays: Vec<Option<ArrayId>>,
+        /// Its plain arguments are bytes of this slot of the call's numbers, after so many others.
+        slot: Option<(usize, usize)>,
     },
     /// The parts of an array get its value.
     Split(LoggedPartition),
@@ -132,6 +135,44 @@ pub struct LoggedPartition {
     pub shared: bool,
     /// The line that submitted it.
     pub location: &'static Location<'static>,
+}
+
+thread_local! {
+    static CURSOR: Cell<Option<SlotCursor>> = const { Cell::new(None) };
+}
+
+/// Where the tasks that this thread records take their plain arguments from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotCursor {
+    slot: usize,
+    /// The bytes that tasks have taken.
+    taken: usize,
+}
+
+impl SlotCursor {
+    /// The beginning of a slot.
+    pub(crate) fn at(slot: usize) -> Self {
+        Self { slot, taken: 0 }
+    }
+
+    /// Calls `submit`, whose tasks take their arguments from here.
+    pub(crate) fn during<R>(self, submit: impl FnOnce() -> R) -> R {
+        struct Restore(Option<SlotCursor>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURSOR.with(|cursor| cursor.set(self.0));
+            }
+        }
+        let _restore = Restore(CURSOR.with(|cursor| cursor.replace(Some(self))));
+        submit()
+    }
+
+    /// Takes so many bytes: the slot, and the bytes before them. A task without arguments takes none.
+    fn take(bytes: usize) -> Option<(usize, usize)> {
+        let Self { slot, taken } = CURSOR.with(Cell::get).filter(|_| bytes > 0)?;
+        CURSOR.with(|cursor| cursor.set(Some(Self { slot, taken: taken + bytes })));
+        Some((slot, taken))
+    }
 }
 
 impl Log {
@@ -161,7 +202,8 @@ impl Log {
 
     /// A task was submitted, on these arrays.
     pub(crate) fn task(&self, desc: &TaskDesc, arrays: Vec<Option<ArrayId>>) {
-        self.entries().steps.push(LoggedStep::Task { desc: Box::new(desc.clone()), arrays });
+        let slot = SlotCursor::take(desc.arguments().len());
+        self.entries().steps.push(LoggedStep::Task { desc: Box::new(desc.clone()), arrays, slot });
     }
 
     /// A split was submitted, or else a join.

@@ -40,7 +40,7 @@ pub(crate) use commute_lock::LockWaiter;
 pub(crate) use content::Content;
 pub(crate) use home::Origin;
 pub(crate) use host::{Dispatch, Engine, Host, HostParts};
-pub(crate) use log::{Entries, Log, span};
+pub(crate) use log::{Entries, Log, SlotCursor, span};
 pub use log::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};
 pub(crate) use partition::{Lengths, Owned, Partition, PartitionKey, Partitions};
 pub(crate) use record::{Begin, Party, Record, Submitted};

@@ -9,6 +9,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::engine::Engine;
+use super::varying::{CallNumbers, Numbers};
 use crate::argument::Argument;
 use crate::array::{Array, Shared};
 use crate::element::{Element, ElementType};
@@ -22,6 +23,7 @@ use crate::shape::Layout;
 pub struct Bindings<'a> {
     pub(super) arrays: Vec<Binding>,
     values: Vec<u8>,
+    pub(super) numbers: CallNumbers,
     /// What keeps the arrays that are inside of arguments.
     owners: Vec<Shared>,
     borrows: PhantomData<&'a mut ()>,
@@ -53,6 +55,7 @@ pub struct Detached {
     /// Where the states were: they are compared, and nothing is read there.
     pub(super) states: Vec<*const ArrayState>,
     pub(super) signature: Signature,
+    pub(super) numbers: CallNumbers,
 }
 
 /// So many arguments are compared in pairs.
@@ -85,7 +88,9 @@ impl<'a> Bindings<'a> {
         self.arrays.clear();
         self.values.clear();
         self.owners.clear();
-        Bindings { arrays: self.arrays, values: self.values, owners: self.owners, borrows: PhantomData }
+        self.numbers.clear();
+        let Self { arrays, values, numbers, owners, .. } = self;
+        Bindings { arrays, values, numbers, owners, borrows: PhantomData }
     }
 
     /// Adds an array that the program reads.
@@ -140,6 +145,24 @@ impl<'a> Bindings<'a> {
     /// Adds something else on which the recording depends: how many elements a slice has.
     pub fn count(&mut self, count: usize) {
         self.values.extend_from_slice(&count.to_ne_bytes());
+    }
+
+    /// Adds numbers on which the recording does not depend: plain arguments that the tasks submitted
+    /// [`with_slot`](super::with_slot) get in this call. Returns the slot's number; none if there are no numbers.
+    pub fn slot(&mut self, write: impl FnOnce(&mut Numbers<'_>)) -> Option<usize> {
+        let slot = self.numbers.slot(write);
+        self.count(slot.map_or(0, |slot| self.numbers.range(slot).len()));
+        slot
+    }
+
+    /// Takes the numbers that the arguments had.
+    pub fn set_numbers(&mut self, before: &Detached) {
+        self.numbers.clone_from(&before.numbers);
+    }
+
+    /// Sets the seed of the call's random numbers, and how many of them come before.
+    pub fn set_random(&mut self, seed: u64, before: u64) {
+        self.numbers.random = (seed, before);
     }
 
     /// The number of arrays.
@@ -232,7 +255,7 @@ impl<'a> Bindings<'a> {
     ) -> Result<Detached> {
         self.require_usable(engine, program, location)?;
         let states = self.arrays.iter().map(|array| array.state.as_ptr().cast_const()).collect();
-        Ok(Detached { states, signature: self.signature() })
+        Ok(Detached { states, signature: self.signature(), numbers: self.numbers.clone() })
     }
 }
 

@@ -64,6 +64,13 @@ fn check_step(arrays: &[ArraySpec], step: &Step) -> Result<(), String> {
     {
         return Err("it has other arrays than its description".to_owned());
     }
+    let arguments = match &step.kind {
+        StepKind::Task(desc) => desc.arguments().len(),
+        StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => 0,
+    };
+    if !step.varying.iter().all(|varying| varying.fits(arguments)) {
+        return Err("plain arguments that vary are not among its arguments".to_owned());
+    }
     let mut seen: Vec<(usize, bool)> = Vec::new();
     for (array, writes) in uses(step) {
         if seen.iter().any(|&(other, other_writes)| other == array && (writes || other_writes)) {

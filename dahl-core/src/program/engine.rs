@@ -1,34 +1,55 @@
 //! [`Engine`]: a runtime, as programs keep it.
 
+use std::any::Any;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::arena::Arena;
 use crate::array::{Array, byte_len};
 use crate::element::Element;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::graph::{self, Content, Origin};
 use crate::memory::Holder;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Seeds};
 use crate::task::block_in_submission;
 
 /// A runtime, as programs keep it.
 #[derive(Clone, Debug)]
-pub struct Engine(pub(super) Arc<Executor>);
+pub struct Engine {
+    executor: Arc<Executor>,
+    seeds: Option<Arc<Seeds>>,
+}
 
 impl Engine {
     /// That of a runtime.
     pub fn of(runtime: &Runtime) -> Self {
-        Self(runtime.executor())
+        Self { executor: runtime.executor(), seeds: Some(runtime.seeds()) }
+    }
+
+    /// That of an arena's arrays. It has no seeds.
+    pub fn of_arena(arena: &Arena) -> Self {
+        let engine: Arc<dyn Any + Send + Sync> = arena.engine();
+        Self { executor: engine.downcast().expect("every engine is an executor"), seeds: None }
     }
 
     pub(super) fn executor(&self) -> &Executor {
-        &self.0
+        &self.executor
+    }
+
+    /// The runtime, as arrays know it.
+    pub(super) fn shared(&self) -> Arc<dyn graph::Engine> {
+        Arc::<Executor>::clone(&self.executor)
+    }
+
+    /// The runtime's next seed.
+    pub fn next_seed(&self) -> u64 {
+        self.seeds.as_ref().map_or(0, |seeds| seeds.next())
     }
 
     /// Whether it has memory other than the main memory.
     pub fn has_devices(&self) -> bool {
-        self.0.devices().is_some()
+        self.executor.devices().is_some()
     }
 
     /// An array that a replay is about to write.
@@ -38,9 +59,10 @@ impl Engine {
     #[track_caller]
     pub fn output<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
         let location = Location::caller();
-        let block = block_in_submission(&*self.0, byte_len::<T>(&shape)?, Holder::new("array", location))
-            .map_err(|shortage| shortage.at(location))?;
-        let engine: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&self.0);
+        let block =
+            block_in_submission(&*self.executor, byte_len::<T>(&shape)?, Holder::new("array", location))
+                .map_err(|shortage| shortage.at(location))?;
+        let engine = self.shared();
         let pointer = block.pointer();
         Ok(Array::new(&engine, shape, pointer, Origin::Block(block), Content::Unset))
     }

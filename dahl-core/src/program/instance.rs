@@ -10,15 +10,15 @@ use super::bound::{BoundSpec, bound};
 use super::check;
 use super::engine::Engine;
 use super::steps::{ArraySpec, Place, Step, StepKind};
+use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
 use crate::array::Array;
 use crate::codelet::{Codelet, in_kernel};
 use crate::description::{Action, Call, TaskDesc};
 use crate::device::Requester;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Executor;
 use crate::graph::{
-    self, ArrayState, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
+    ArrayState, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
 use crate::shape::Layout;
@@ -38,6 +38,8 @@ pub struct Instance {
     bound: Vec<BoundSpec>,
     /// Arrays that begin each replay with their first value, which is this or zeros.
     begins: Vec<(NonNull<ArrayState>, Option<Vec<u8>>)>,
+    /// The plain arguments that each replay sets, by step.
+    varying: Vec<(u32, Varying)>,
     /// The number of steps that workers run.
     tasks: u64,
     /// Each replay accesses it exclusively.
@@ -73,7 +75,7 @@ impl Instance {
             Error::at(ErrorKind::Program { program: name.name, fact }, location)
         })?;
         let executor = engine.executor();
-        let shared: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&engine.0);
+        let shared = engine.shared();
         let block = block_in_submission(executor, bytes.max(ALIGN_BYTES), Holder::new("program", location))
             .map_err(|shortage| shortage.at(location))?;
         let (mut states, mut begins) = (Vec::with_capacity(arrays.len()), Vec::new());
@@ -109,7 +111,9 @@ impl Instance {
         let mut uses = vec![Vec::new(); bound.len()];
         let tasks = steps.iter().filter(|step| matches!(step.kind, StepKind::Task(_))).count() as u64;
         let mut records = Vec::with_capacity(steps.len());
-        for (number, step) in steps.into_iter().enumerate() {
+        let mut varying = Vec::new();
+        for (number, mut step) in steps.into_iter().enumerate() {
+            varying.extend(step.varying.drain(..).map(|bytes| (number as u32, bytes)));
             let record = Record::new(u32::MAX);
             // SAFETY: nothing else knows the record.
             let desc = unsafe { record.desc_mut() };
@@ -149,6 +153,7 @@ impl Instance {
             uses,
             bound,
             begins,
+            varying,
             tasks,
             turn,
             _block: block,
@@ -192,12 +197,16 @@ impl Instance {
         let states = || arguments.states().chain(outputs.states());
         let bound = Bound(states().map(|(state, _)| NonNull::from(state)).collect());
         let kinds = || arguments.kinds().chain(outputs.kinds());
+        let numbers = self.varying.iter().map(|(_, varying)| varying.needs()).max().unwrap_or(0);
         let fits = kinds().count() == self.bound.len()
+            && arguments.numbers.bytes.len() >= numbers
             && kinds().zip(&self.bound).all(|(kind, bound)| bound.fits(kind));
         if !fits {
             let fact = "its arguments or its results are not those that it was recorded with".to_owned();
             return fail(ErrorKind::Program { program, fact });
         }
+        let numbers =
+            if self.varying.is_empty() { CallNumbers::default() } else { arguments.numbers.clone() };
         let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
         for (state, writes) in states().chain([(self.turn.state(), true)]) {
             let mode = if writes { AccessMode::RW } else { AccessMode::R };
@@ -212,7 +221,7 @@ impl Instance {
         draft.set_party(Party::External(task::envelope(move |envelope| {
             let bound = &bound;
             // SAFETY: the envelope holds its access to the turn, so no other replay runs; it has just begun.
-            unsafe { this.begin(envelope, &bound.0) };
+            unsafe { this.begin(envelope, &bound.0, &numbers) };
         })));
         draft.desc_mut().set_sequence(executor.host().next_sequence());
         draft.submit();
@@ -224,7 +233,12 @@ impl Instance {
     ///
     /// # Safety
     /// The envelope has begun, and holds its accesses: to these arrays, and to the turn.
-    unsafe fn begin(self: Arc<Self>, envelope: NonNull<Submitted>, bound: &[NonNull<ArrayState>]) {
+    unsafe fn begin(
+        self: Arc<Self>,
+        envelope: NonNull<Submitted>,
+        bound: &[NonNull<ArrayState>],
+        numbers: &CallNumbers,
+    ) {
         let executor = self.engine.executor();
         for (uses, state) in self.uses.iter().zip(bound) {
             // SAFETY: the envelope's access keeps the array.
@@ -236,6 +250,11 @@ impl Instance {
                 // SAFETY: as above.
                 unsafe { record.desc_mut() }.rebind(access as usize, id, None);
             }
+        }
+        for (node, varying) in &self.varying {
+            // SAFETY: as above.
+            let desc = unsafe { self.replay.nodes()[*node as usize].record.desc_mut() };
+            varying.set(desc.arguments_mut(), numbers);
         }
         for (state, initial) in &self.begins {
             // SAFETY: the instance keeps its states.

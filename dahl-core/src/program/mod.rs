@@ -11,6 +11,7 @@ mod fusion;
 mod instance;
 mod record;
 mod steps;
+mod varying;
 
 pub use bindings::{Bindings, Detached, Signature};
 pub use engine::Engine;
@@ -18,6 +19,7 @@ pub use fusion::{Map, fuse, is_map};
 pub use instance::Instance;
 pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
 pub use steps::{ArraySpec, Place, Step, StepKind};
+pub use varying::{Draws, Numbers, Varying, with_slot};
 
 pub use crate::codelet::FusedOperand;
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

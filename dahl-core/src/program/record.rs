@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::bindings::Detached;
 use super::engine::Engine;
+use super::varying::{CallNumbers, Draws, Varying};
 use crate::access::AccessMode;
 use crate::arena::Arena;
 use crate::array::{Array, Shared, StandIns};
@@ -26,6 +27,7 @@ use crate::tape::{Composite, Gradient, Scope, SealedScope, Tape};
 #[derive(Debug)]
 pub struct Recording<'r> {
     arena: Arena,
+    draws: Arc<Draws>,
     lives: PhantomData<&'r ()>,
 }
 
@@ -39,6 +41,14 @@ impl Recording<'_> {
     #[track_caller]
     pub fn tape(&self) -> Tape<'static> {
         Tape::beside(&self.arena)
+    }
+}
+
+impl Recording<'_> {
+    /// The random numbers that the program draws: those of the call.
+    #[doc(hidden)]
+    pub fn draws(&self) -> &Arc<Draws> {
+        &self.draws
     }
 }
 
@@ -91,6 +101,10 @@ impl Outputs {
 pub struct Recorded {
     /// The steps, in order.
     pub steps: Vec<LoggedStep>,
+    /// For each step: the plain arguments that a call sets.
+    pub varying: Vec<Vec<Varying>>,
+    /// How many random numbers a call draws.
+    pub drawn: u64,
     /// All arrays.
     pub arrays: Vec<LoggedArray>,
     /// The arrays of the arguments.
@@ -152,7 +166,9 @@ pub fn record(
         arguments.push(stand_in.state().id());
         table.add(state, stand_in);
     }
-    let scope = Recording { arena: Arena::new(Arc::clone(&recording)), lives: PhantomData };
+    let draws = Arc::default();
+    let arena = Arena::new(Arc::clone(&recording));
+    let scope = Recording { arena, draws: Arc::clone(&draws), lives: PhantomData };
     let mut outputs = Outputs::default();
     let result = catch_unwind(AssertUnwindSafe(|| table.meanwhile(|| body(&scope, &mut outputs))));
     if !executor.records().is_unused() || table.states().any(|state| state.partitions().are_read()) {
@@ -169,7 +185,7 @@ pub fn record(
         return Err(refuse("it returns a part of an array; return a copy".to_owned()));
     }
     let log = executor.log().expect("the engine of a recording has a log");
-    let Entries { steps, arrays, problem } = log.take();
+    let Entries { mut steps, arrays, problem } = log.take();
     if let Some((what, location)) = problem {
         return Err(Error::at(
             ErrorKind::Program { program, fact: format!("{what} cannot be replayed") },
@@ -193,5 +209,47 @@ pub fn record(
     if arrays.iter().any(is_filled) {
         return Err(refuse("it returns an array that it has filled with values; return a copy".to_owned()));
     }
-    Ok(Recorded { steps, arrays, arguments, outputs })
+    let varying = varying(&mut steps, &detached.numbers, &draws).map_err(refuse)?;
+    Ok(Recorded { steps, varying, drawn: draws.count(), arrays, arguments, outputs })
+}
+
+/// The plain arguments of each step that calls set.
+///
+/// # Errors
+/// If the tasks of a slot have other arguments than the slot has, or if random numbers cannot be found in the tasks.
+fn varying(
+    steps: &mut [LoggedStep],
+    numbers: &CallNumbers,
+    draws: &Draws,
+) -> std::result::Result<Vec<Vec<Varying>>, String> {
+    let mut varying = vec![Vec::new(); steps.len()];
+    let mut taken = vec![0; numbers.ends.len()];
+    for (step, varying) in steps.iter().zip(&mut varying) {
+        let LoggedStep::Task { desc, slot: Some((slot, before)), .. } = step else { continue };
+        let (arguments, range) = (desc.arguments(), numbers.range(*slot));
+        let bytes = range.start + before..range.start + before + arguments.len();
+        if bytes.end > range.end || numbers.bytes[bytes.clone()] != *arguments {
+            let (task, location) = (desc.codelet().name, desc.location());
+            return Err(format!(
+                "{task}, submitted at {location}, has other plain arguments than were announced for this call; \
+                 an update rule's `numbers` must be the arguments of the tasks of its `update`"
+            ));
+        }
+        taken[*slot] += arguments.len();
+        varying.push(Varying::Arguments { slot: *slot, bytes });
+    }
+    let is_whole = |(slot, taken): (usize, &usize)| *taken == 0 || *taken == numbers.range(slot).len();
+    if !taken.iter().enumerate().all(is_whole) {
+        return Err(
+            "an update rule's `numbers` are more than the arguments of the tasks of its `update`".to_owned()
+        );
+    }
+    let tasks = steps.iter_mut().zip(&mut varying).filter_map(|(step, varying)| match step {
+        LoggedStep::Task { desc, .. } => Some((desc.arguments_mut(), varying)),
+        _ => None,
+    });
+    draws
+        .find(tasks)
+        .ok_or("random numbers are drawn, and no task of the program gets them as they were drawn")?;
+    Ok(varying)
 }

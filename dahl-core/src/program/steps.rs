@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use super::varying::Varying;
 use crate::description::TaskDesc;
 use crate::element::ElementType;
 use crate::graph::PartOf;
@@ -43,6 +44,8 @@ pub struct Step {
     pub arrays: Vec<Option<usize>>,
     /// The steps that come after it, by number.
     pub after: Vec<u32>,
+    /// The plain arguments that each call sets.
+    pub varying: Vec<Varying>,
     /// The line that submitted it.
     pub location: &'static Location<'static>,
 }

@@ -52,7 +52,7 @@ pub struct Runtime {
     threads: Threads,
     /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
-    seeds: Seeds,
+    seeds: Arc<Seeds>,
 }
 
 impl RuntimeBuilder {
@@ -83,7 +83,7 @@ impl Runtime {
 
     #[track_caller]
     pub(crate) fn start(mut config: Config) -> Result<Self> {
-        let (output, seeds) = (config.statistics.take(), Seeds::new(config.rand_seed));
+        let (output, seeds) = (config.statistics.take(), Arc::new(Seeds::new(config.rand_seed)));
         let location = Location::caller();
         let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
         require_memory(config.processors.len(), config.tasks_in_flight).map_err(no_thread)?;
@@ -123,6 +123,11 @@ impl Runtime {
     /// A seed for random numbers: the next one of a sequence that [`rand_seed`](RuntimeBuilder::rand_seed) determines.
     pub fn next_seed(&self) -> u64 {
         self.seeds.next()
+    }
+
+    /// The seeds, for programs.
+    pub(crate) fn seeds(&self) -> Arc<Seeds> {
+        Arc::clone(&self.seeds)
     }
 
     /// How many seeds have been drawn. A program that saves the number, and [sets](Self::set_seeds_drawn) it when it goes

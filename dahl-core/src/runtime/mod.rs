@@ -6,3 +6,4 @@ mod handle;
 mod seeds;
 
 pub use handle::Runtime;
+pub(crate) use seeds::Seeds;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A sequence of seeds, which the seed of the runtime determines.
 #[derive(Debug)]
-pub(super) struct Seeds {
+pub(crate) struct Seeds {
     seed: u64,
     drawn: AtomicU64,
 }
@@ -15,7 +15,7 @@ impl Seeds {
     }
 
     /// The next seed (SplitMix64; Steele, Lea and Flood 2014, *Fast Splittable Pseudorandom Number Generators*).
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         let index = self.drawn.fetch_add(1, Ordering::Relaxed);
         let mut mixed = self.seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -24,6 +24,7 @@ pub(super) fn expand(program: &Program) -> TokenStream {
     let docs = format!(
         " The program [`{shown}`]: recorded when it is called with new shapes, and replayed afterwards."
     );
+    let draws = !program.is_under_recording();
     let call = call(program);
     let phantom = program.type_parameters().into_iter().filter_map(|parameter| match parameter {
         GenericParam::Type(parameter) => Some(&parameter.ident),
@@ -45,6 +46,7 @@ pub(super) fn expand(program: &Program) -> TokenStream {
                 static BODY: #root::program::Body = #root::program::Body {
                     codelet: #root::Codelet::new(#shown, ::core::module_path!(), #hash),
                     parameters: &[#(#names),*],
+                    draws: #draws,
                 };
                 Self { program: #root::program::Program::new(runtime, &BODY), types: ::core::marker::PhantomData }
             }
@@ -155,9 +157,7 @@ fn call(program: &Program) -> TokenStream {
     });
     let result = kept(program.returned.as_ref().expect("checked"));
     let scope_type = program.scope.as_ref().expect("checked");
-    let is_recording = matches!(scope_type, Type::Path(path)
-        if path.path.segments.last().is_some_and(|last| last.ident == "Recording"));
-    let (before, scope_value) = if is_recording {
+    let (before, scope_value) = if program.is_under_recording() {
         (TokenStream::new(), quote!(#scope))
     } else {
         let ty = elided(scope_type);

@@ -77,6 +77,12 @@ impl Program {
         Some(Self { root, type_name, scope, parameters, returned, function })
     }
 
+    /// Whether its scope is the recording itself.
+    pub(super) fn is_under_recording(&self) -> bool {
+        matches!(&self.scope, Some(Type::Path(path))
+            if path.path.segments.last().is_some_and(|last| last.ident == "Recording"))
+    }
+
     /// The generics of the struct: those of the function, without lifetimes.
     pub(super) fn type_parameters(&self) -> Vec<&GenericParam> {
         let parameters = self.function.sig.generics.params.iter();

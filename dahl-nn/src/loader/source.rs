@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dahl::prelude::*;
+use dahl::program::Bindings;
 
 use crate::dataset::{Dataset, TokenWindows};
 use crate::error::{Error, Result};
@@ -47,6 +48,13 @@ pub trait Source<T: Real>: Sync {
     ) -> dahl::Result<Self::Part<'s>> {
         self.read(indices, epoch, samples)?;
         self.arrays(arena, samples)
+    }
+
+    /// Adds the arrays of a part to the arguments of a program (`bindings.read(&part.images)`), and returns true: then a trainer
+    /// replays its steps. The default returns false.
+    fn bind<'b>(part: &'b Self::Part<'_>, bindings: &mut Bindings<'b>) -> bool {
+        let _ = (part, bindings);
+        false
     }
 
     /// Copies the arrays to the memory of a device ahead of the tasks. The default leaves it to the tasks.
@@ -114,6 +122,12 @@ impl<T: Real, D: Dataset> Source<T> for D {
         Ok(Part { features: features(self, arena, indices, epoch)?, labels })
     }
 
+    fn bind<'b>(part: &'b Part<'_, T>, bindings: &mut Bindings<'b>) -> bool {
+        bindings.read(&part.features);
+        bindings.read(&part.labels);
+        true
+    }
+
     fn prefetch(part: &Part<'_, T>, worker: usize) {
         part.features.prefetch(worker);
         part.labels.prefetch(worker);
@@ -147,6 +161,12 @@ impl<T: Real> Source<T> for TokenWindows<'_> {
         let TokenSamples { inputs, targets, windows } = samples;
         let shape = [*windows, inputs.len().checked_div(*windows).unwrap_or(0)];
         Ok((arena.from_slice(shape, inputs)?, arena.from_slice(shape, targets)?))
+    }
+
+    fn bind<'b>((inputs, targets): &'b Self::Part<'_>, bindings: &mut Bindings<'b>) -> bool {
+        bindings.read(inputs);
+        bindings.read(targets);
+        true
     }
 
     fn prefetch((inputs, targets): &Self::Part<'_>, worker: usize) {

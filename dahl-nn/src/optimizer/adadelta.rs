@@ -1,6 +1,7 @@
 //! [`Adadelta`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -61,7 +62,6 @@ impl<T: Real> Adadelta<T> {
 
 impl UpdateRule for AdadeltaRule {
     const LEARNING_RATE: &'static str = "Adadelta: learning_rate";
-    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate
@@ -69,6 +69,11 @@ impl UpdateRule for AdadeltaRule {
 
     fn state_names(&self) -> &'static [&'static str] {
         &["square_avg", "acc_delta"]
+    }
+
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        let Self { learning_rate, rho, eps, weight_decay } = *self;
+        numbers.push(AdadeltaStep { learning_rate, rho, eps, weight_decay });
     }
 
     fn update<T: Real>(

@@ -1,6 +1,7 @@
 //! [`Adagrad`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -74,6 +75,13 @@ impl<T: Real> Adagrad<T> {
     }
 }
 
+impl AdagradRule {
+    /// The learning rate of step `step`, from 1.
+    fn rate(&self, step: u64) -> f64 {
+        self.learning_rate / (1.0 + (step - 1) as f64 * self.lr_decay)
+    }
+}
+
 impl UpdateRule for AdagradRule {
     const LEARNING_RATE: &'static str = "Adagrad: learning_rate";
 
@@ -89,6 +97,12 @@ impl UpdateRule for AdagradRule {
         self.initial_accumulator_value
     }
 
+    fn numbers(&self, step: u64, numbers: &mut Numbers<'_>) {
+        numbers.push(self.rate(step));
+        numbers.push(self.weight_decay);
+        numbers.push(self.eps);
+    }
+
     fn update<T: Real>(
         &self,
         step: u64,
@@ -97,8 +111,7 @@ impl UpdateRule for AdagradRule {
         state: &mut [Vector<'static, T::Compute>],
     ) -> dahl::Result<()> {
         let [sum] = state else { unreachable!("`state_names` has one name") };
-        let rate = self.learning_rate / (1.0 + (step - 1) as f64 * self.lr_decay);
-        update_by_adagrad(value, sum, gradient, rate, self.weight_decay, self.eps)
+        update_by_adagrad(value, sum, gradient, self.rate(step), self.weight_decay, self.eps)
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`Adam`] and [`AdamW`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -34,6 +35,22 @@ pub struct AdamRule<const DECOUPLED: bool> {
 impl<const DECOUPLED: bool> AdamRule<DECOUPLED> {
     fn new(learning_rate: f64, weight_decay: f64) -> Self {
         Self { learning_rate, betas: [0.9, 0.999], eps: 1e-8, weight_decay, amsgrad: false }
+    }
+
+    /// The numbers of step `step`, from 1.
+    fn step(&self, step: u64) -> AdamStep {
+        let [beta1, beta2] = self.betas;
+        let count = step as f64;
+        let shrinks = if DECOUPLED { self.learning_rate * self.weight_decay } else { 0.0 };
+        AdamStep {
+            kept: 1.0 - shrinks,
+            weight_decay: if DECOUPLED { 0.0 } else { self.weight_decay },
+            beta1,
+            beta2,
+            step_size: self.learning_rate / (1.0 - beta1.powf(count)),
+            root: (1.0 - beta2.powf(count)).sqrt(),
+            eps: self.eps,
+        }
     }
 
     /// What errors call a setting.
@@ -106,6 +123,10 @@ impl<const DECOUPLED: bool> UpdateRule for AdamRule<DECOUPLED> {
         if self.amsgrad { &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"] } else { &["exp_avg", "exp_avg_sq"] }
     }
 
+    fn numbers(&self, step: u64, numbers: &mut Numbers<'_>) {
+        numbers.push(self.step(step));
+    }
+
     fn update<T: Real>(
         &self,
         step: u64,
@@ -113,18 +134,7 @@ impl<const DECOUPLED: bool> UpdateRule for AdamRule<DECOUPLED> {
         gradient: &Vector<'_, T>,
         state: &mut [Vector<'static, T::Compute>],
     ) -> dahl::Result<()> {
-        let [beta1, beta2] = self.betas;
-        let count = step as f64;
-        let shrinks = if DECOUPLED { self.learning_rate * self.weight_decay } else { 0.0 };
-        let adam_step = AdamStep {
-            kept: 1.0 - shrinks,
-            weight_decay: if DECOUPLED { 0.0 } else { self.weight_decay },
-            beta1,
-            beta2,
-            step_size: self.learning_rate / (1.0 - beta1.powf(count)),
-            root: (1.0 - beta2.powf(count)).sqrt(),
-            eps: self.eps,
-        };
+        let adam_step = self.step(step);
         match state {
             [mean, square] => update_by_adam(value, mean, square, gradient, adam_step),
             [mean, square, largest] => {

@@ -1,6 +1,7 @@
 //! [`Lamb`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -65,6 +66,15 @@ impl<T: Real> Lamb<T> {
     }
 }
 
+impl LambRule {
+    /// The numbers of step `step`, from 1.
+    fn step(&self, step: u64) -> LambStep {
+        let Self { learning_rate, betas: [beta1, beta2], eps, weight_decay } = *self;
+        let corrections = [beta1, beta2].map(|beta| 1.0 / (1.0 - beta.powf(step as f64)));
+        LambStep { learning_rate, beta1, beta2, eps, weight_decay, corrections }
+    }
+}
+
 impl UpdateRule for LambRule {
     const LEARNING_RATE: &'static str = "Lamb: learning_rate";
 
@@ -76,6 +86,10 @@ impl UpdateRule for LambRule {
         &["exp_avg", "exp_avg_sq"]
     }
 
+    fn numbers(&self, step: u64, numbers: &mut Numbers<'_>) {
+        numbers.push(self.step(step));
+    }
+
     fn update<T: Real>(
         &self,
         step: u64,
@@ -83,11 +97,8 @@ impl UpdateRule for LambRule {
         gradient: &Vector<'_, T>,
         state: &mut [Vector<'static, T::Compute>],
     ) -> dahl::Result<()> {
-        let Self { learning_rate, betas: [beta1, beta2], eps, weight_decay } = *self;
         let [mean, square] = state else { unreachable!("`state_names` has two names") };
-        let corrections = [beta1, beta2].map(|beta| 1.0 / (1.0 - beta.powf(step as f64)));
-        let step = LambStep { learning_rate, beta1, beta2, eps, weight_decay, corrections };
-        update_by_lamb(value, mean, square, gradient, step)
+        update_by_lamb(value, mean, square, gradient, self.step(step))
     }
 }
 

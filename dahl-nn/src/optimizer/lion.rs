@@ -1,6 +1,7 @@
 //! [`Lion`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -55,7 +56,6 @@ impl<T: Real> Lion<T> {
 
 impl UpdateRule for LionRule {
     const LEARNING_RATE: &'static str = "Lion: learning_rate";
-    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate
@@ -63,6 +63,13 @@ impl UpdateRule for LionRule {
 
     fn state_names(&self) -> &'static [&'static str] {
         &["exp_avg"]
+    }
+
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        let Self { learning_rate, betas, weight_decay } = *self;
+        numbers.push(learning_rate);
+        numbers.push(betas);
+        numbers.push(weight_decay);
     }
 
     fn update<T: Real>(

@@ -17,6 +17,7 @@ mod sgd;
 mod stateful;
 
 use dahl::prelude::*;
+use dahl::program::{Bindings, Slots};
 
 use crate::module::{Module, Name, Parameter};
 use crate::setting;
@@ -82,6 +83,33 @@ pub trait Optimizer<T: Real>: Send {
     fn update(&mut self, index: usize, name: &Name<'_>, parameter: &mut Parameter<'_, T>)
     -> dahl::Result<()>;
 
+    /// Makes what it keeps for parameter number `index` of the model, unless it is there: a program that updates the
+    /// parameter cannot make it. The default does nothing.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated.
+    fn prepare_parameter(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        let _ = (index, name, parameter);
+        Ok(())
+    }
+
+    /// Adds what it keeps, and the numbers of the next step, to the arguments of a program, and returns true: then a trainer
+    /// replays its steps. The default returns false.
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
+        let _ = bindings;
+        false
+    }
+
+    /// A program has been replayed, whose tasks took the numbers of these slots. The default does nothing.
+    fn replayed(&mut self, slots: &Slots) {
+        let _ = slots;
+    }
+
     /// What it keeps for each parameter that it has updated: a checkpoint saves it. The default is nothing.
     fn states(&self) -> Vec<&ParameterState<T>> {
         Vec::new()
@@ -121,6 +149,23 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
         parameter: &mut Parameter<'_, T>,
     ) -> dahl::Result<()> {
         (**self).update(index, name, parameter)
+    }
+
+    fn prepare_parameter(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        (**self).prepare_parameter(index, name, parameter)
+    }
+
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
+        (**self).bind(bindings)
+    }
+
+    fn replayed(&mut self, slots: &Slots) {
+        (**self).replayed(slots);
     }
 
     fn states(&self) -> Vec<&ParameterState<T>> {

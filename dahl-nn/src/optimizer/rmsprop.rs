@@ -1,6 +1,7 @@
 //! [`RmsProp`].
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -82,9 +83,16 @@ impl<T: Real> RmsProp<T> {
     }
 }
 
+impl RmsPropRule {
+    /// The numbers of a step.
+    fn step(&self) -> RmsPropStep {
+        let Self { learning_rate, alpha, eps, weight_decay, momentum, .. } = *self;
+        RmsPropStep { learning_rate, alpha, eps, weight_decay, momentum }
+    }
+}
+
 impl UpdateRule for RmsPropRule {
     const LEARNING_RATE: &'static str = "RmsProp: learning_rate";
-    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate
@@ -99,6 +107,10 @@ impl UpdateRule for RmsPropRule {
         }
     }
 
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        numbers.push(self.step());
+    }
+
     fn update<T: Real>(
         &self,
         _: u64,
@@ -106,9 +118,8 @@ impl UpdateRule for RmsPropRule {
         gradient: &Vector<'_, T>,
         state: &mut [Vector<'static, T::Compute>],
     ) -> dahl::Result<()> {
-        let Self { learning_rate, alpha, eps, weight_decay, momentum, centered } = *self;
-        let step = RmsPropStep { learning_rate, alpha, eps, weight_decay, momentum };
-        match (state, centered) {
+        let step = self.step();
+        match (state, self.centered) {
             ([square], _) => update_by_rmsprop(value, square, gradient, step),
             ([square, buffer], false) => {
                 update_by_rmsprop_with_momentum(value, square, buffer, gradient, step)

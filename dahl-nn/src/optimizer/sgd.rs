@@ -1,6 +1,7 @@
 //! [`Sgd`]: stochastic gradient descent.
 
 use dahl::prelude::*;
+use dahl::program::Numbers;
 
 use super::{Stateful, UpdateRule, is_factor};
 
@@ -63,7 +64,6 @@ impl<T: Real> Sgd<T> {
 
 impl UpdateRule for SgdRule {
     const LEARNING_RATE: &'static str = "Sgd: learning_rate";
-    const COUNTS_STEPS: bool = false;
 
     fn learning_rate(&mut self) -> &mut f64 {
         &mut self.learning_rate
@@ -71,6 +71,18 @@ impl UpdateRule for SgdRule {
 
     fn state_names(&self) -> &'static [&'static str] {
         if self.momentum == 0.0 { &[] } else { &["momentum_buffer"] }
+    }
+
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        let Self { learning_rate, momentum, weight_decay, nesterov } = *self;
+        numbers.push(learning_rate);
+        if momentum != 0.0 {
+            numbers.push(momentum);
+        }
+        numbers.push(weight_decay);
+        if momentum != 0.0 {
+            numbers.push(nesterov);
+        }
     }
 
     fn update<T: Real>(

@@ -5,7 +5,7 @@ use std::fmt;
 use dahl::ops;
 use dahl::prelude::*;
 
-use dahl::program::{Bindings, ProgramArgument};
+use dahl::program::{Bindings, Numbers, ProgramArgument, Slots, with_slot};
 
 use super::Optimizer;
 use crate::module::{Module, Name, Parameter};
@@ -19,9 +19,6 @@ pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
     /// What errors call the learning rate: `"AdamW: learning_rate"`.
     const LEARNING_RATE: &'static str;
 
-    /// Whether an update depends on the number of the step: a program is then recorded anew for each.
-    const COUNTS_STEPS: bool = true;
-
     /// The learning rate.
     fn learning_rate(&mut self) -> &mut f64;
 
@@ -32,6 +29,10 @@ pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
     fn initial_state(&self) -> f64 {
         0.0
     }
+
+    /// Adds the plain arguments of the tasks that [`update`](Self::update) submits, in order. A program that is replayed has
+    /// other ones in each step, without another recording. A rule that adds none is recorded anew for each step and setting.
+    fn numbers(&self, _step: u64, _numbers: &mut Numbers<'_>) {}
 
     /// Submits the task of the parameter's update number `step`, from 1. There is an array for each of
     /// [`state_names`](Self::state_names).
@@ -88,6 +89,8 @@ struct Group<T: Real, R> {
 struct Tracked<T: Real> {
     state: ParameterState<T>,
     group: Option<usize>,
+    /// The slot of the update's numbers in the call of a program, if the rule announces them.
+    slot: Option<usize>,
 }
 
 impl<T: Real, R: UpdateRule> Stateful<T, R> {
@@ -225,7 +228,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         }
         let array_names = rule.state_names();
         let state = ParameterState { name, shape: parameter.shape.clone(), steps: 0, array_names, arrays };
-        Ok(Tracked { state, group })
+        Ok(Tracked { state, group, slot: None })
     }
 }
 
@@ -253,11 +256,51 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         self.require_state(index, name, parameter)?;
         let group = self.parameters[index].as_ref().and_then(|tracked| tracked.group);
         let rule = self.rule_of(group);
-        let Some(Tracked { state, .. }) = &mut self.parameters[index] else { return Ok(()) };
+        let Some(Tracked { state, slot, .. }) = &mut self.parameters[index] else { return Ok(()) };
         let Parameter { value, gradient, .. } = parameter;
-        rule.update(state.steps + 1, value, gradient, &mut state.arrays)?;
+        let mut update = || rule.update(state.steps + 1, value, gradient, &mut state.arrays);
+        match *slot {
+            Some(slot) => with_slot(slot, update)?,
+            None => update()?,
+        }
         state.steps += 1;
         Ok(())
+    }
+
+    fn prepare_parameter(
+        &mut self,
+        index: usize,
+        name: &Name<'_>,
+        parameter: &Parameter<'_, T>,
+    ) -> dahl::Result<()> {
+        self.require_state(index, name, parameter)
+    }
+
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
+        let Stateful { rule, groups, parameters, .. } = self;
+        // An optimizer that has not been prepared has no numbers yet: its settings are those of the recording.
+        if !parameters.iter().any(Option::is_some) {
+            let groups: Vec<_> = groups.iter().map(|group| group.options.rule).collect();
+            bindings.text(format_args!("{rule:?} {groups:?}"));
+            return true;
+        }
+        for Tracked { state, group, slot } in parameters.iter_mut().flatten() {
+            let rule = group.map_or(*rule, |group| groups[group].options.rule);
+            *slot = bindings.slot(|numbers| rule.numbers(state.steps + 1, numbers));
+            if slot.is_none() {
+                bindings.text(format_args!("{rule:?} {}", state.steps));
+            }
+            // They say which of the rule's operations it is.
+            state.array_names.iter().for_each(|name| bindings.text(format_args!("{name}")));
+            state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
+        }
+        true
+    }
+
+    fn replayed(&mut self, slots: &Slots) {
+        for tracked in self.parameters.iter_mut().flatten() {
+            tracked.state.steps += u64::from(tracked.slot.is_none_or(|slot| slots.contains(slot)));
+        }
     }
 
     fn states(&self) -> Vec<&ParameterState<T>> {
@@ -269,7 +312,8 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
     }
 
     fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
-        let tracked = |state: ParameterState<T>| Tracked { group: self.group_of(&state.name), state };
+        let tracked =
+            |state: ParameterState<T>| Tracked { group: self.group_of(&state.name), state, slot: None };
         self.parameters = states.into_iter().map(|state| state.map(tracked)).collect();
     }
 }
@@ -288,21 +332,10 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
     }
 }
 
-/// The arrays that it keeps may be changed; its settings, and for rules that count them its steps, are a part of the
-/// recording.
+/// The arrays that it keeps may be changed. Its settings and steps are numbers of the call if the rule says which.
 impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
-        let counts = R::COUNTS_STEPS;
-        let rules = std::iter::once(self.rule).chain(self.groups.iter().map(|group| group.options.rule));
-        for rule in rules {
-            bindings.text(format_args!("{rule:?}"));
-        }
-        for state in self.parameters.iter_mut().flatten().map(|tracked| &mut tracked.state) {
-            if counts {
-                bindings.value(state.steps);
-            }
-            state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
-        }
+        Optimizer::bind(&mut **self, bindings);
     }
 
     fn name(&self, name: &str, names: &mut Vec<String>) {
@@ -311,10 +344,8 @@ impl<T: Real, R: UpdateRule> ProgramArgument for &mut Stateful<T, R> {
         }
     }
 
-    fn replayed(&mut self) {
-        for tracked in self.parameters.iter_mut().flatten() {
-            tracked.state.steps += 1;
-        }
+    fn replayed(&mut self, slots: &Slots) {
+        Optimizer::replayed(&mut **self, slots);
     }
 }
 

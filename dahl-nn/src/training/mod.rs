@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `trainer.rs`, `settings.rs`, `options.rs` | what is set, and by which calls |
 //! | `run.rs`, `learning.rs`, `micro_batch.rs`, `order.rs` | the loop over epochs, batches and their parts |
+//! | `batch_program.rs` | a step as a program, which is replayed |
 //! | `state.rs`, `checkpoints.rs`, `resume.rs` | what a checkpoint holds, and when it is written and read |
 //! | `monitor.rs`, `early_stop.rs`, `callback.rs`, `on_plateau.rs` | what happens after an epoch |
 //! | `history.rs`, `records.rs`, `tensorboard.rs`, `learning_curves.rs`, `line_plot.rs`, `progress_bar.rs` | results |
 //!
 //! Not here: what is read, and by which threads (`loader`); models, losses and optimizers.
 
+mod batch_program;
 mod callback;
 mod checkpoints;
 mod early_stop;

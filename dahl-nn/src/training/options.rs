@@ -28,6 +28,8 @@ pub(super) struct Options<'t, M> {
     pub(super) drop_last: bool,
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
+    /// Whether steps are recorded and replayed.
+    pub(super) replays: bool,
     pub(super) progress: bool,
     pub(super) runtime: Option<&'t Runtime>,
     pub(super) callbacks: Vec<Box<dyn Callback<M> + 't>>,
@@ -55,6 +57,7 @@ impl<M> Default for Options<'_, M> {
             drop_last: false,
             schedule: None,
             max_norm: None,
+            replays: true,
             progress: false,
             runtime: None,
             callbacks: Vec::new(),

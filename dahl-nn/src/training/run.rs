@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dahl::LEAF_LEN;
 use dahl::prelude::*;
 
+use super::batch_program::{Batch, BatchProgram};
 use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
 use super::learning::{Learning, Share};
@@ -27,6 +28,9 @@ use crate::step::Step;
 /// Bytes of micro-batches that may be in flight while the next one is submitted, if that keeps all workers busy: few
 /// enough that memory is reused while a cache still holds it.
 const BYTES_AHEAD: usize = 4 << 20;
+
+/// The most micro-batches of a batch that is replayed: a program holds the arrays of those that may run side by side.
+const MOST_REPLAYED_PARTS: usize = 4;
 
 /// Bytes of small micro-batches that are released together.
 const RELEASED_BYTES: usize = 1 << 20;
@@ -51,6 +55,8 @@ pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
     pub(super) batches_ahead: usize,
     /// The most bytes of arrays that were released together.
     pub(super) micro_batch_bytes: usize,
+    /// The steps as a program, unless they cannot be one.
+    pub(super) program: Option<BatchProgram>,
     pub(super) element: PhantomData<T>,
 }
 
@@ -70,6 +76,7 @@ where
         let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead);
         self.share_leaves()?;
         let mut state = self.begin()?;
+        self.prepare_program()?;
         let mut records = Records::begin(mem::take(&mut self.options.records), &state.history)?;
         let (source, arena, threads) = (self.source, self.arena, self.options.threads);
         Reader::with(source, threads, arena, |reader| {
@@ -93,6 +100,18 @@ where
             let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
             parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
             Ok(())
+        })
+    }
+
+    /// Makes what the optimizer keeps, which a program cannot make.
+    fn prepare_program(&mut self) -> dahl::Result<()> {
+        if self.program.is_none() {
+            return Ok(());
+        }
+        let (optimizer, mut index) = (&mut self.optimizer, 0);
+        self.model.for_each_parameter(|name, parameter| {
+            index += 1;
+            if parameter.frozen { Ok(()) } else { optimizer.prepare_parameter(index - 1, name, parameter) }
         })
     }
 
@@ -122,6 +141,9 @@ where
         step.set_seed(Random::new(self.options.seed, &[epoch as u64]).bits());
         step.set_numbers_taken(state.numbers_taken);
         accumulators.sum = state.sum;
+        if let Some(program) = &mut self.program {
+            program.begin_epoch();
+        }
         let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
         let mut bar = self.options.progress.then(bar);
         let speed = Speed::after(state.sum.samples);
@@ -218,8 +240,8 @@ where
         Ok(())
     }
 
-    /// Submits the tasks of one batch, micro-batch by micro-batch. The arrays of large micro-batches are released one
-    /// micro-batch at a time.
+    /// Submits the tasks of one batch: by a replay if the trainer has a program, else micro-batch by micro-batch. The
+    /// arrays of large micro-batches are released one micro-batch at a time.
     fn batch(
         &mut self,
         number: usize,
@@ -228,9 +250,32 @@ where
         reader: &mut Reader<'_, '_, T, S>,
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
+        if let Some(schedule) = &self.options.schedule {
+            self.optimizer.use_learning_rate(schedule.at(number))?;
+        }
+        let parts = samples.div_ceil(self.micro_batch_size);
+        if self.program.is_some() && parts <= MOST_REPLAYED_PARTS {
+            let arena = step.detached();
+            let parts = (0..parts).map(|_| reader.next(arena)).collect::<dahl::Result<Vec<_>>>()?;
+            let is_submitted = self.replay(samples, step, &parts, metrics)?;
+            if !is_submitted {
+                self.program = None;
+                self.model.zero_gradients()?;
+                for (part, part_samples) in &parts {
+                    self.micro_batch(Share { samples: *part_samples, of: samples }, step, part, metrics)?;
+                }
+            }
+            drop(parts);
+            step.forget();
+            self.release(step);
+            return if is_submitted { Ok(()) } else { self.update() };
+        }
         self.model.zero_gradients()?;
-        for _ in 0..samples.div_ceil(self.micro_batch_size) {
-            self.micro_batch(samples, step, reader, metrics)?;
+        for _ in 0..parts {
+            let (part, part_samples) = reader.next(step.detached())?;
+            self.micro_batch(Share { samples: part_samples, of: samples }, step, &part, metrics)?;
+            drop(part);
+            step.forget();
             if step.detached().used_bytes() >= RELEASED_BYTES {
                 self.release(step);
             }
@@ -238,11 +283,35 @@ where
         if step.detached().used_bytes() > 0 {
             self.release(step);
         }
+        self.update()
+    }
+
+    /// Submits a batch as a replay of the step. False if the step cannot be a program; then nothing was submitted.
+    fn replay(
+        &mut self,
+        samples: usize,
+        step: &Step<'_>,
+        parts: &[(S::Part<'_>, usize)],
+        metrics: &mut MetricAccumulator<'_, T>,
+    ) -> dahl::Result<bool> {
+        let Some(program) = &mut self.program else { return Ok(false) };
+        let batch = Batch {
+            model: &mut *self.model,
+            optimizer: &mut self.optimizer,
+            learning: self.learning,
+            max_norm: self.options.max_norm,
+            samples,
+            metrics,
+            parts,
+            element: PhantomData::<(T, S)>,
+        };
+        program.run(batch, step)
+    }
+
+    /// Clips the gradients, and updates the parameters.
+    fn update(&mut self) -> dahl::Result<()> {
         if let Some(max_norm) = self.options.max_norm {
             clip_gradient_norm(self.model, max_norm)?;
-        }
-        if let Some(schedule) = &self.options.schedule {
-            self.optimizer.use_learning_rate(schedule.at(number))?;
         }
         self.optimizer.step(self.model)
     }
@@ -259,21 +328,16 @@ where
         step.reset_beyond(most, if are_small { most / 2 } else { most });
     }
 
-    /// Submits the forward and backward pass of one micro-batch of a batch of so many samples.
+    /// Submits the forward and backward pass of one micro-batch.
     fn micro_batch(
         &mut self,
-        of: usize,
-        step: &mut Step<'_>,
-        reader: &mut Reader<'_, '_, T, S>,
+        share: Share,
+        step: &Step<'_>,
+        part: &S::Part<'_>,
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
-        let (part, samples) = reader.next(step.detached())?;
-        let share = Share { samples, of };
-        let loss = self.learning.loss(step, self.model, &part, share, &mut metrics.correct)?;
+        let loss = self.learning.loss(step, self.model, part, share, &mut metrics.correct)?;
         metrics.add(&loss)?;
-        step.accumulate(&loss, self.model)?;
-        drop((part, loss));
-        step.forget();
-        Ok(())
+        step.accumulate(&loss, self.model)
     }
 }

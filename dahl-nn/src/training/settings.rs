@@ -68,6 +68,18 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         self
     }
 
+    /// Whether steps are recorded as a program and replayed, which is the default, or submitted each time, with the same
+    /// bits. A step is submitted each time in any case if it reads a value, if it uses an array that belongs neither to
+    /// the model nor to the optimizer nor to the batch, if the optimizer or the source cannot be bound, for batches of
+    /// more than four micro-batches, and on runtimes with devices.
+    ///
+    /// A function that computes the loss is called once in each epoch for each shape, and its tasks are replayed for the
+    /// other batches: what else it looks at must not change within an epoch.
+    pub fn replays(mut self, replays: bool) -> Self {
+        self.options.replays = replays;
+        self
+    }
+
     /// Leaves out the last batch of an epoch if it has fewer samples than the others. By default it is kept.
     pub fn drop_last(mut self, drop_last: bool) -> Self {
         self.options.drop_last = drop_last;

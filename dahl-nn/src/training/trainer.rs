@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use dahl::prelude::*;
 
+use super::batch_program::BatchProgram;
 use super::history::History;
 use super::learning::{ByFunction, ByLoss};
 use super::micro_batch;
@@ -80,6 +81,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         });
         let batches_ahead = model.batches_ahead(batch_size);
         let validate = validate.as_ref().map(|validate| |model: &Sequential<'m, T>| validate(model, &loss));
+        let program = BatchProgram::new(&arena, &options, false);
         Run {
             model,
             optimizer,
@@ -91,6 +93,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             micro_batch_size,
             batches_ahead,
             micro_batch_bytes: 0,
+            program,
             element: PhantomData,
         }
         .fit()
@@ -157,6 +160,7 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M
         let Self { model, loss: by_step, optimizer, arena, options, validate, .. } = self;
         let validate = validate.as_ref().map(|validate| |model: &M| validate(model, &by_step));
         let micro_batch_size = options.micro_batch_size.unwrap_or(options.batch_size);
+        let program = BatchProgram::new(&arena, &options, true);
         Run {
             model,
             optimizer,
@@ -168,6 +172,7 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M
             micro_batch_size,
             batches_ahead: BATCHES_AHEAD,
             micro_batch_bytes: 0,
+            program,
             element: PhantomData,
         }
         .fit()

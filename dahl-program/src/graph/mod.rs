@@ -5,7 +5,7 @@ mod order;
 use std::collections::HashMap;
 use std::panic::Location;
 
-use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc};
+use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc, Varying};
 use dahl_core::{AccessMode, ElementType};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub enum Origin {
 pub struct Task {
     pub(crate) kind: StepKind,
     pub(crate) uses: Vec<Use>,
+    /// The plain arguments that each call sets.
+    pub(crate) varying: Vec<Varying>,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -95,7 +97,7 @@ impl Graph {
             array.extents.clone_from(extents);
         }
         let mut tasks = Vec::with_capacity(recorded.steps.len());
-        for step in recorded.steps {
+        for (step, varying) in recorded.steps.into_iter().zip(recorded.varying) {
             let partition = |whole, parts: &[_]| {
                 std::iter::once(&whole).chain(parts).map(|id| numbers[id]).collect::<Vec<usize>>()
             };
@@ -108,7 +110,7 @@ impl Graph {
                 uses.collect::<Vec<_>>()
             };
             tasks.push(match step {
-                LoggedStep::Task { desc, arrays: used } => {
+                LoggedStep::Task { desc, arrays: used, .. } => {
                     for (id, access) in used.iter().zip(desc.accesses()) {
                         if let Some(array) = id.and_then(|id| arrays.get_mut(numbers[&id]))
                             && array.extents.is_empty()
@@ -123,7 +125,7 @@ impl Graph {
                         writes: !matches!(access.mode(), AccessMode::R | AccessMode::SCRATCH),
                     });
                     let uses = uses.collect();
-                    Task { location: desc.location(), uses, kind: StepKind::Task(desc) }
+                    Task { location: desc.location(), uses, varying, kind: StepKind::Task(desc) }
                 }
                 LoggedStep::Split(split) => {
                     let used = partition(split.whole, &split.parts);
@@ -131,15 +133,15 @@ impl Graph {
                         arrays[part].origin = Origin::Part(used[0]);
                     }
                     let uses = of_partition(used, split.shared);
-                    Task { kind: StepKind::Split(split.shared), uses, location: split.location }
+                    Task { kind: StepKind::Split(split.shared), uses, varying, location: split.location }
                 }
                 LoggedStep::Join(join) => {
                     let uses = of_partition(partition(join.whole, &join.parts), join.shared);
-                    Task { kind: StepKind::Join(join.shared), uses, location: join.location }
+                    Task { kind: StepKind::Join(join.shared), uses, varying, location: join.location }
                 }
                 LoggedStep::Forget(id, location) => {
                     let uses = vec![Use { array: Some(numbers[&id]), reads: false, writes: true }];
-                    Task { kind: StepKind::Forget, uses, location }
+                    Task { kind: StepKind::Forget, uses, varying, location }
                 }
             });
         }
@@ -275,6 +277,11 @@ impl Task {
     /// Its accesses, in the order of the declaration.
     pub fn uses(&self) -> &[Use] {
         &self.uses
+    }
+
+    /// Whether its plain arguments are set by each call: those of an optimizer's update, or random numbers.
+    pub fn varies(&self) -> bool {
+        !self.varying.is_empty()
     }
 
     /// The line that submitted it.

@@ -200,6 +200,12 @@ impl Listing {
             compare(&mut fields, "form", &format!("{:?}", mine.form), &format!("{:?}", its.form));
             compare(&mut fields, "kernel", &shown(&mine.kernel), &shown(&its.kernel));
             compare(&mut fields, "arguments", &hexadecimal(&mine.arguments), &hexadecimal(&its.arguments));
+            compare(
+                &mut fields,
+                "varying arguments",
+                &format!("{:?}", mine.varies),
+                &format!("{:?}", its.varies),
+            );
             compare(&mut fields, "name", &shown(&mine.name), &shown(&its.name));
             compare(&mut fields, "priority", &mine.priority.to_string(), &its.priority.to_string());
             compare(&mut fields, "worker", &format!("{:?}", mine.worker), &format!("{:?}", its.worker));

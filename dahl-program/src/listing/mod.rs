@@ -146,6 +146,9 @@ struct Call {
     /// The bytes of the plain arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "bytes")]
     arguments: Vec<u8>,
+    /// Which of these each call sets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    varies: Vec<Varies>,
     /// The name that the submitter gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -154,6 +157,21 @@ struct Call {
     /// The worker on which it runs, and whether any other of its kind does as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     worker: Option<(usize, bool)>,
+}
+
+/// Plain arguments that each call of the program sets, and that are zero in the listing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Varies {
+    /// All, from the slot of this number: those of an optimizer's update.
+    Slot(usize),
+    /// The seed of random numbers.
+    Seed {
+        /// Its first byte.
+        at: usize,
+        /// How many random numbers of the call come before.
+        drawn: u64,
+    },
 }
 
 /// Which of a codelet's tasks a call is.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ptr;
 
-use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc};
+use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc, Varying};
 use dahl_core::Codelet;
 
 use super::{
     Action, Call, CodeletName, Form, ListedArray, ListedParameter, ListedPart, ListedStep, ListedUse,
-    Listing, View,
+    Listing, Varies, View,
 };
 use crate::graph::{Array, Graph, Task};
 
@@ -102,7 +102,7 @@ fn listed_step(task: &Task, codelets: &mut Codelets) -> ListedStep {
                     strides: access.strides(),
                 });
             }
-            Action::Task(call(desc, codelets))
+            Action::Task(call(desc, &task.varying, codelets))
         }
         StepKind::Split(shared) => Action::Split(*shared),
         StepKind::Join(shared) => Action::Join(*shared),
@@ -111,7 +111,15 @@ fn listed_step(task: &Task, codelets: &mut Codelets) -> ListedStep {
     ListedStep { action, uses, source: task.location.to_string() }
 }
 
-fn call(desc: &TaskDesc, codelets: &mut Codelets) -> Call {
+fn call(desc: &TaskDesc, varying: &[Varying], codelets: &mut Codelets) -> Call {
+    let varies = varying.iter().map(|varying| match varying {
+        Varying::Arguments { slot, .. } => Varies::Slot(*slot),
+        Varying::Random { at, drawn } => Varies::Seed { at: *at, drawn: *drawn },
+    });
+    let varies: Vec<_> = varies.collect();
+    // The seed is zero in the recording; the other numbers are those of the call that was recorded.
+    let has_slot = varies.iter().any(|varies| matches!(varies, Varies::Slot(_)));
+    let arguments = if has_slot { vec![0; desc.arguments().len()] } else { desc.arguments().to_vec() };
     let form = match (desc.is_combination(), desc.is_last_of_reduction(), desc.is_in_place()) {
         (true, true, _) => Form::Finish,
         (true, false, _) => Form::Fold,
@@ -122,7 +130,8 @@ fn call(desc: &TaskDesc, codelets: &mut Codelets) -> Call {
         codelet: codelets.number(desc.codelet()),
         form,
         kernel: desc.kernel_name().map(str::to_owned),
-        arguments: desc.arguments().to_vec(),
+        arguments,
+        varies,
         name: desc.name().map(str::to_owned),
         priority: desc.priority(),
         worker: desc.placed_on(),

@@ -8,10 +8,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use dahl_core::__program::Varying;
+
 use crate::graph::{Graph, Origin, Task};
 
-/// What a task computes: codelet, kernel, arguments, and for each access the layout and, if it reads, the value.
-type Key = (usize, usize, Vec<u8>, Vec<(Vec<usize>, Vec<isize>, Option<(usize, usize)>)>);
+/// What a task computes: codelet, kernel, arguments, which of them vary and how, and for each access the layout and, if it reads, the value.
+type Key = (usize, usize, Vec<u8>, Vec<Varying>, Vec<(Vec<usize>, Vec<isize>, Option<(usize, usize)>)>);
 
 pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut changes = vec![0_usize; graph.arrays.len()];
@@ -81,5 +83,5 @@ fn key(graph: &Graph, task: &Task, version: &[usize]) -> Option<Key> {
     let is_whole =
         task.uses.iter().filter_map(|access| access.array).all(|array| graph.arrays[array].part.is_none());
     let (codelet, kernel) = desc.call_id();
-    is_whole.then(|| (codelet, kernel, desc.arguments().to_vec(), of.collect()))
+    is_whole.then(|| (codelet, kernel, desc.arguments().to_vec(), task.varying.clone(), of.collect()))
 }

@@ -196,12 +196,15 @@ fn first_uses(graph: &Graph) -> Vec<Option<usize>> {
     first
 }
 
-/// Whether a step is a map of whole arrays, whose output no other step changes and none has used before.
+/// Whether a step is a map of whole arrays, whose arguments do not vary, and whose output no other step changes and none has used before.
 fn is_fusible(graph: &Graph, step: usize, producer: &[Option<usize>], first: &[Option<usize>]) -> bool {
     let task = &graph.tasks[step];
     let is_whole = |access: &Use| access.array.is_some_and(|array| graph.arrays[array].part.is_none());
     let is_made_here = |array: usize| producer[array] == Some(step) && first[array] == Some(step);
-    task.desc().is_some_and(is_map) && task.uses.iter().all(is_whole) && task.writes().all(is_made_here)
+    task.desc().is_some_and(is_map)
+        && !task.varies()
+        && task.uses.iter().all(is_whole)
+        && task.writes().all(is_made_here)
 }
 
 /// The shape of a map.
@@ -253,5 +256,5 @@ fn fused(graph: &Graph, members: &[usize], is_passed: impl Fn(usize) -> bool) ->
     let read = inputs.iter().map(|(array, _)| Use { array: Some(*array), reads: true, writes: false });
     let written = outputs.iter().map(|&array| Use { array: Some(array), reads: false, writes: true });
     let uses = read.chain(written).collect();
-    Task { location: desc.location(), uses, kind: StepKind::Task(Box::new(desc)) }
+    Task { location: desc.location(), uses, varying: Vec::new(), kind: StepKind::Task(Box::new(desc)) }
 }

@@ -1,0 +1,166 @@
+//! [`BatchProgram`]: the step of a trainer as a program, which is recorded once for each shape and replayed for each batch.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use dahl::prelude::*;
+use dahl::program::{Arguments, Bindings, Body, Program, ProgramScope as _, Slots};
+use dahl::{Codelet, Recording};
+
+use super::learning::{Learning, Share};
+use super::options::Options;
+use crate::loader::Source;
+use crate::metric_accumulator::MetricAccumulator;
+use crate::module::{Module, bind_mut, name};
+use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::step::Step;
+
+static BODY: Body = Body {
+    codelet: Codelet::new("train_step", module_path!(), 0),
+    parameters: &["model", "optimizer", "metrics", "batch"],
+    draws: false,
+};
+
+/// The step of a trainer as a program.
+#[derive(Debug)]
+pub(super) struct BatchProgram {
+    program: Program,
+    /// Whether the function that computes the loss is called anew in each epoch.
+    records_epochs: bool,
+    /// Whether the arguments of a step are known to be arguments of programs.
+    is_bound: bool,
+}
+
+/// The arguments of a step.
+pub(super) struct Batch<'r, 'a, 's, T: Real, M, S: Source<T>, N, O> {
+    pub(super) model: &'r mut M,
+    pub(super) optimizer: &'r mut O,
+    pub(super) learning: &'r N,
+    pub(super) max_norm: Option<f64>,
+    /// Samples of the batch.
+    pub(super) samples: usize,
+    pub(super) metrics: &'r mut MetricAccumulator<'a, T>,
+    /// Its micro-batches, each with the number of its samples.
+    pub(super) parts: &'r [(S::Part<'s>, usize)],
+    pub(super) element: PhantomData<(T, S)>,
+}
+
+impl BatchProgram {
+    /// The program on the runtime of an arena, if steps are to be replayed. Steps by a function of the user's are recorded
+    /// anew in each epoch: what the function does besides may have changed.
+    ///
+    /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
+    /// would overlap with the tasks of another step.
+    pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, records_epochs: bool) -> Option<Self> {
+        let has_devices = arena.worker_infos().iter().any(|worker| !worker.is_cpu());
+        let program = || Self { program: Program::beside(arena, &BODY), records_epochs, is_bound: false };
+        (options.replays && !has_devices).then(program)
+    }
+
+    pub(super) fn begin_epoch(&mut self) {
+        if self.records_epochs {
+            self.program.forget();
+        }
+    }
+
+    /// Submits a step, with the next random numbers of `step`. False if it cannot be a program; then nothing was submitted.
+    ///
+    /// # Errors
+    /// Those of the step.
+    pub(super) fn run<T, M, S, N, O>(
+        &mut self,
+        mut batch: Batch<'_, '_, '_, T, M, S, N, O>,
+        step: &Step<'_>,
+    ) -> dahl::Result<bool>
+    where
+        T: Real,
+        M: Module<T>,
+        S: Source<T>,
+        N: Learning<T, M, S>,
+        O: Optimizer<T>,
+    {
+        self.is_bound = self.is_bound || batch.can_be_bound();
+        if !self.is_bound {
+            return Ok(false);
+        }
+        self.program.set_random(step.current_seed(), step.numbers_taken());
+        let called = self
+            .program
+            .call::<_, ()>(&mut batch, Location::caller(), |batch, recording, _| batch.record(recording));
+        match called {
+            Ok(()) => {
+                step.set_numbers_taken(step.numbers_taken().wrapping_add(self.program.drawn()));
+                Ok(true)
+            }
+            // A value was read, or an array used that is no argument.
+            Err(error) if matches!(error.code(), "D0026" | "D0027" | "D0028") => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<T, M, S, N, O> Batch<'_, '_, '_, T, M, S, N, O>
+where
+    T: Real,
+    M: Module<T>,
+    S: Source<T>,
+    N: Learning<T, M, S>,
+    O: Optimizer<T>,
+{
+    /// Whether optimizer and source let their arrays be arguments.
+    fn can_be_bound(&mut self) -> bool {
+        let mut bindings = Bindings::new();
+        self.optimizer.bind(&mut bindings) && self.parts.iter().all(|(part, _)| S::bind(part, &mut bindings))
+    }
+
+    /// The step.
+    fn record(&mut self, recording: &Recording<'_>) -> dahl::Result<()> {
+        let mut step = Step::within(recording);
+        self.model.zero_gradients()?;
+        for (part, samples) in self.parts {
+            let share = Share { samples: *samples, of: self.samples };
+            let loss = self.learning.loss(&step, self.model, part, share, &mut self.metrics.correct)?;
+            self.metrics.add(&loss)?;
+            step.accumulate(&loss, self.model)?;
+            drop(loss);
+            step.forget();
+        }
+        if let Some(max_norm) = self.max_norm {
+            clip_gradient_norm(self.model, max_norm)?;
+        }
+        self.optimizer.step(self.model)
+    }
+}
+
+impl<T, M, S, N, O> Arguments for Batch<'_, '_, '_, T, M, S, N, O>
+where
+    T: Real,
+    M: Module<T>,
+    S: Source<T>,
+    O: Optimizer<T>,
+{
+    fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
+        bind_mut::<T, M>(self.model, bindings);
+        self.optimizer.bind(bindings);
+        bindings.write(&mut self.metrics.loss);
+        bindings.write(&mut self.metrics.correct);
+        bindings.value(self.samples);
+        for (part, samples) in self.parts {
+            bindings.value(*samples);
+            S::bind(part, bindings);
+        }
+    }
+
+    fn name(&self, parameters: &[&str], names: &mut Vec<String>) {
+        name::<T, M>(self.model, parameters[0], names);
+        for state in self.optimizer.states() {
+            let arrays = state.array_names.iter();
+            names.extend(arrays.map(|array| format!("{}.{}.{array}", parameters[1], state.name)));
+        }
+        names.extend(["loss", "correct"].map(|metric| format!("{}.{metric}", parameters[2])));
+    }
+
+    fn replayed(&mut self, slots: &Slots) {
+        self.optimizer.replayed(slots);
+    }
+}

@@ -1,0 +1,138 @@
+//! Trainers that replay their steps: the same bits as trainers that submit each step, and steps that cannot be programs.
+
+use std::cell::Cell;
+
+use dahl::ops::{add_init, relu_init, scale_init};
+use dahl::prelude::*;
+use dahl_nn::layer::{BatchNorm, Dropout, Linear};
+use dahl_nn::loss::{ElementwiseLoss as _, Mse};
+use dahl_nn::module::Init;
+use dahl_nn::optimizer::AdamW;
+use dahl_nn::prelude::*;
+use dahl_nn::schedule::Cosine;
+
+#[derive(Module)]
+struct Mlp<'m> {
+    first: Linear<'m, f32>,
+    norm: BatchNorm<'m, f32>,
+    dropout: Dropout,
+    second: Linear<'m, f32>,
+}
+
+impl<'m> Mlp<'m> {
+    fn new(arena: &'m Arena) -> dahl::Result<Self> {
+        let mut init = Init::new(arena, 7);
+        Ok(Self {
+            first: Linear::new(&mut init, 6, 16)?,
+            norm: BatchNorm::new(&mut init, 16)?,
+            dropout: Dropout::new(0.25),
+            second: Linear::new(&mut init, 16, 6)?,
+        })
+    }
+
+    fn output<'s>(&self, step: &'s Step<'_>, x: &Matrix<'_, f32>) -> dahl::Result<Matrix<'s, f32>> {
+        let hidden = relu_init(step, &self.norm.forward(step, &self.first.forward(step, x)?)?)?;
+        self.second.forward(step, &self.dropout.forward(step, &hidden)?)
+    }
+}
+
+/// What a training leaves: the losses, and the bits of parameters.
+type Trace = (Vec<u64>, Vec<u32>);
+
+fn trace<M: Module<f32>>(history: &History, model: &M) -> dahl::Result<Trace> {
+    let mut bits = Vec::new();
+    for named in model.parameters() {
+        bits.extend(named.parameter().value.to_vec()?.into_iter().map(f32::to_bits));
+    }
+    Ok((history.epochs.iter().map(|epoch| epoch.loss.to_bits()).collect(), bits))
+}
+
+/// Trains on 50 samples in batches of 16, of which the last one is shorter, with a schedule, clipping and dropout; the loss
+/// is computed by `loss`.
+fn train(
+    workers: usize,
+    micro_batch: usize,
+    replays: bool,
+    loss: impl for<'s> Fn(&'s Step<'_>, &Mlp<'_>, &Matrix<'_, f32>) -> dahl::Result<Scalar<'s, f32>>,
+) -> dahl::Result<Trace> {
+    let rt = Runtime::builder().cpu_workers(workers).build()?;
+    let arena = rt.arena();
+    let mut model = Mlp::new(&arena)?;
+    let data = Synthetic::new(&[6], 2, 50, 1);
+    let trainer = Trainer::of(&rt, &mut model, AdamW::new(1e-2)).batch_size(16).micro_batch_size(micro_batch);
+    let trainer = trainer.schedule(Cosine::new(1e-2, 20)).clip_gradient_norm(1.0).epochs(3).replays(replays);
+    let history = trainer.fit_with(&data, |step, model, part| loss(step, model, &part.features))?;
+    trace(&history, &model)
+}
+
+#[test]
+fn replayed_steps_leave_the_bits_of_submitted_ones() -> dahl::Result<()> {
+    for (workers, micro_batch) in [(1, 16), (2, 8), (2, 4), (2, 2)] {
+        let (calls, submitted_calls) = (Cell::new(0), Cell::new(0));
+        let run = |replays: bool, calls: &Cell<usize>| {
+            train(workers, micro_batch, replays, |step, model, x| {
+                calls.set(calls.get() + 1);
+                Mse.mean(step, &model.output(step, x)?, x)
+            })
+        };
+        let (replayed, submitted) = (run(true, &calls)?, run(false, &submitted_calls)?);
+        assert_eq!(replayed, submitted, "{workers} workers, micro-batches of {micro_batch}");
+        // Three batches of 16 and one of 2 in each of three epochs. A batch of eight micro-batches is submitted.
+        let parts = 16 / micro_batch;
+        assert_eq!(submitted_calls.get(), 3 * (3 * parts + 1));
+        let expected = if parts > 4 { 3 * (3 * parts + 1) } else { 3 * (parts + 1) };
+        assert_eq!(calls.get(), expected, "{workers} workers, micro-batches of {micro_batch}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_function_looks_at_may_change_between_epochs() -> dahl::Result<()> {
+    // An epoch has three whole batches, each of one micro-batch, and one that is shorter.
+    let run = |replays: bool, calls_an_epoch: usize| {
+        let calls = Cell::new(0);
+        train(1, 16, replays, |step, model, x| {
+            let factor = 1.0 + (calls.get() / calls_an_epoch) as f32;
+            calls.set(calls.get() + 1);
+            scale_init(step, &Mse.mean(step, &model.output(step, x)?, x)?, factor)
+        })
+    };
+    assert_eq!(run(true, 2)?, run(false, 4)?);
+    Ok(())
+}
+
+#[test]
+fn a_step_that_reads_a_value_is_submitted_each_time() -> dahl::Result<()> {
+    let run = |replays: bool| {
+        let losses = Cell::new(0);
+        let trace = train(2, 16, replays, |step, model, x| {
+            let loss = Mse.mean(step, &model.output(step, x)?, x)?;
+            assert!(loss.to_vec()?[0].is_finite());
+            losses.set(losses.get() + 1);
+            Ok(loss)
+        });
+        trace.map(|trace| (trace, losses.get()))
+    };
+    assert_eq!(run(true)?, run(false)?);
+    assert_eq!(run(true)?.1, 3 * 4);
+    Ok(())
+}
+
+#[test]
+fn a_step_that_uses_an_array_of_its_own_is_submitted_each_time() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let noise = rt.from_vec([1, 6], vec![0.5_f32, -0.5, 0.25, 0.0, 1.0, -1.0])?;
+    let run = |replays: bool| {
+        let arena = rt.arena();
+        let mut model = Mlp::new(&arena)?;
+        let data = Synthetic::new(&[6], 2, 50, 1);
+        let trainer = Trainer::of(&rt, &mut model, AdamW::new(1e-2)).batch_size(8).epochs(2).replays(replays);
+        let history = trainer.fit_with(&data, |step, model, part| {
+            let output = model.output(step, &part.features)?;
+            Mse.mean(step, &add_init(step, &output, &noise)?, &part.features)
+        })?;
+        trace(&history, &model)
+    };
+    assert_eq!(run(true)?, run(false)?);
+    Ok(())
+}
