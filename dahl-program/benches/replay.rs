@@ -20,7 +20,8 @@ static TOUCH: Codelet = Codelet::new("touch", module_path!(), 1)
         let _ = views.slice_mut::<f32>();
     }))]);
 
-static BODY: Body = Body { codelet: Codelet::new("touches", module_path!(), 1), parameters: &["arrays"] };
+static BODY: Body =
+    Body { codelet: Codelet::new("touches", module_path!(), 1), parameters: &["arrays"], draws: false };
 
 /// Which array task `index` touches.
 type Graph = fn(usize) -> usize;

@@ -14,7 +14,7 @@ use crate::program::{Action, COLUMNS, ROWS, TOTALS, actions};
 use crate::world::{World, assert_all_held, config, run, schedulers, with_scheduler};
 
 pub(crate) static BODY: Body =
-    Body { codelet: Codelet::new("segment", module_path!(), 1), parameters: &["world"] };
+    Body { codelet: Codelet::new("segment", module_path!(), 1), parameters: &["world"], draws: false };
 
 /// How often a program runs: the first time it is recorded.
 const ROUNDS: usize = 3;

@@ -12,8 +12,11 @@ use dahl::program::{Body, Program};
 use dahl::{Codelet, Result};
 use proptest::prelude::*;
 
-static BODY: Body =
-    Body { codelet: Codelet::new("random", module_path!(), 1), parameters: &["inputs", "total"] };
+static BODY: Body = Body {
+    codelet: Codelet::new("random", module_path!(), 1),
+    parameters: &["inputs", "total"],
+    draws: false,
+};
 
 /// The extent of each axis.
 const N: usize = 37;
