@@ -13,6 +13,7 @@ mod output;
 mod perf;
 mod plan;
 mod plot;
+mod program;
 mod progress;
 mod study;
 mod table;
@@ -33,15 +34,17 @@ Examples:
   dahl perf --dir models explain matmul
   dahl trace summary run.json
   dahl plan memory buffers.csv
+  dahl program show step.program
   dahl plot training.csv
   dahl bench overhead
 
 Exit codes:
   0  it is done, or whoever read the output wanted no more of it
-  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed, buffers do not fit
+  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed, buffers do not fit,
+     two programs differ
   2  it was not understood: wrong arguments, a file that cannot be read, a name that is not there";
 
-/// Looks at machines, performance models, traces and trainings of dahl, computes plans, and runs benchmarks and studies.
+/// Looks at machines, performance models, traces, programs and trainings of dahl, computes plans, and runs benchmarks and studies.
 #[derive(Parser)]
 #[command(name = "dahl", version, after_help = AFTER_HELP)]
 struct Arguments {
@@ -61,6 +64,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Computes plans: the offsets of buffers in memory.
     Plan(plan::Arguments),
+    /// Looks at saved programs: prints, draws and compares them, and plans their memory.
+    Program(program::Arguments),
     /// Draws the learning curves of a training, from its CSV file, as SVG.
     Plot(plot::Arguments),
     /// Measures what the runtime itself costs.
@@ -78,6 +83,7 @@ impl Command {
             Self::Perf(arguments) => perf::run(arguments, output),
             Self::Trace(arguments) => trace::run(arguments, output),
             Self::Plan(arguments) => plan::run(arguments, output),
+            Self::Program(arguments) => program::run(arguments, output),
             Self::Plot(arguments) => plot::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),

@@ -14,6 +14,8 @@ pub(crate) enum Trouble {
     Input(String),
     /// The input is valid, but the command failed.
     Failed(String),
+    /// What was compared differs, which the output says.
+    Different,
     /// The reader of the output closed it.
     Closed,
 }
@@ -29,6 +31,7 @@ impl Trouble {
         let (text, code) = match self {
             Self::Input(text) => (text, 2),
             Self::Failed(text) => (text, 1),
+            Self::Different => return ExitCode::from(1),
             Self::Closed => return ExitCode::SUCCESS,
         };
         anstream::eprintln!("dahl: {}", text.trim_end());

@@ -1,5 +1,5 @@
 //! Writes the files in `tests/fixture` that the other tests read: performance models of this machine, in real time, and
-//! of a simulated one, and a trace of a run on each. Its measurements differ from run to run, so it runs only on
+//! of a simulated one, a trace of a run on each, and a program before and after a change. Its measurements differ from run to run, so it runs only on
 //! request, and the golden outputs must be updated after it:
 //!
 //! ```text
@@ -108,6 +108,54 @@ fn write_the_traces() -> Result<()> {
         fs::write(path, named(&trace)).expect("it can be written again");
     }
     Ok(())
+}
+
+/// A step of a network with one hidden layer, without its gradients if there is no `rate`.
+fn step<'s>(
+    scope: &'s Recording<'_>,
+    x: &Matrix<'_, f32>,
+    y: &Matrix<'_, f32>,
+    first: &mut Matrix<'_, f32>,
+    second: &mut Matrix<'_, f32>,
+    has_exp: bool,
+) -> Result<Scalar<'s, f32>> {
+    let tape = scope.tape();
+    let wide = ops::matmul_init(&tape, x, &*first)?;
+    let hidden = if has_exp { ops::exp_init(&tape, &wide)? } else { ops::relu_init(&tape, &wide)? };
+    let error = ops::sub_init(&tape, &ops::matmul_init(&tape, &hidden, &*second)?, y)?;
+    let loss = ops::sum_init(&tape, &ops::mul_init(&tape, &error, &error)?)?;
+    let (by_first, by_second) = tape.gradients(&loss, (&*first, &*second))?;
+    ops::axpy_self(&by_first, first, if has_exp { -0.1 } else { -0.01 })?;
+    ops::axpy_self(&by_second, second, -0.01)?;
+    ops::scale_init(scope, &loss, 1.0)
+}
+
+/// A program of [`step`].
+#[program]
+fn train<'s>(
+    scope: &'s Recording<'_>,
+    x: &Matrix<'_, f32>,
+    y: &Matrix<'_, f32>,
+    first: &mut Matrix<'_, f32>,
+    second: &mut Matrix<'_, f32>,
+    has_exp: bool,
+) -> Result<Scalar<'s, f32>> {
+    step(scope, x, y, first, second, has_exp)
+}
+
+#[test]
+#[ignore = "it writes the fixture anew, with the lines of this file"]
+fn write_the_programs() -> Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).cuda_devices(0).build()?;
+    let (x, y) = (rt.zeros([32, 20])?, rt.zeros([32, 10])?);
+    let (mut first, mut second) = (rt.zeros([20, 64])?, rt.zeros([64, 10])?);
+    for (name, has_exp) in [("before", true), ("step", false)] {
+        let mut program = Train::new(&rt).passes(Passes::none());
+        program.call(&x, &y, &mut first, &mut second, has_exp)?;
+        let path = format!("{}/tests/fixture/{name}.program", env!("CARGO_MANIFEST_DIR"));
+        program.graph().save(path).expect("it can be written");
+    }
+    rt.wait()
 }
 
 /// A trace with the fixture's names of the program and the host.

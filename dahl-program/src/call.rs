@@ -1,18 +1,20 @@
 //! [`Program`]: the graphs that a function was recorded as, for the shapes that it was called with, and their replays.
 
 use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
 
 use dahl_core::__program::{
     ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
-    require_no_recording,
+    refusal, require_no_recording,
 };
 use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
 use crate::argument::{Arguments, Slots};
 use crate::graph::{Graph, Order, Origin};
+use crate::listing::{Listing, require_listed};
 use crate::pass::{PassReport, Passes};
-use crate::plan::{MemoryPlan, Sharing};
+use crate::plan::{Demand, Effort, MemoryPlan, Sharing};
 use crate::returned::Returned;
 
 /// The programs that are kept for other shapes, unless [`keeps`](Program::keeps) says otherwise.
@@ -36,6 +38,8 @@ pub struct Program {
     body: &'static Body,
     passes: Passes,
     tight: bool,
+    most_bytes: Option<usize>,
+    listings: Vec<Listing>,
     most: usize,
     /// The most recent call's is the first.
     kept: Vec<Kept>,
@@ -82,6 +86,8 @@ impl Program {
             body,
             passes,
             tight: false,
+            most_bytes: None,
+            listings: Vec::new(),
             most: KEPT,
             kept: Vec::new(),
             recordings: 0,
@@ -102,11 +108,38 @@ impl Program {
         self.kept.clear();
     }
 
-    /// Whether arrays share memory as the order of the recording allows, which then holds for every run. Otherwise only arrays
-    /// share it whose tasks cannot run side by side anyway.
+    /// Whether the tasks get an order in which little memory is in use at one time, which then holds for every run as far as
+    /// arrays share memory by it. Otherwise only arrays share it whose tasks cannot run side by side anyway.
     pub fn set_tight(&mut self, tight: bool) {
         self.tight = tight;
         self.kept.clear();
+    }
+
+    /// Limits the bytes of the arrays that it makes: it is [tight](Self::set_tight), and a recording that needs more is an error,
+    /// which says how much is needed.
+    pub fn set_most_bytes(&mut self, most: usize) {
+        self.most_bytes = Some(most);
+        self.set_tight(true);
+    }
+
+    /// Lets it record only what this listing has, after the passes, or another one that was added. A call that would record
+    /// something else is an error, which names what differs: codelets whose declarations have changed, tasks, arrays.
+    pub fn add_listing(&mut self, listing: Listing) {
+        self.listings.push(listing);
+        self.kept.clear();
+    }
+
+    /// As [`add_listing`](Self::add_listing), with the listing in a file.
+    ///
+    /// # Errors
+    /// As [`Listing::load`].
+    #[track_caller]
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let (name, location) = (self.body.codelet.name, Location::caller());
+        let listing = Listing::load(path)
+            .map_err(|error| refusal(name, format!("cannot be loaded: {error}"), location))?;
+        self.add_listing(listing);
+        Ok(())
     }
 
     /// Sets for how many shapes recordings are kept; the one that was not called for the longest time goes.
@@ -252,12 +285,24 @@ impl Program {
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, self.engine.has_devices());
         let mut order = Order::of(&graph);
-        let sharing = match (self.engine.has_devices(), self.tight) {
-            (true, _) => Sharing::Apart,
-            (false, true) => Sharing::Tight,
-            (false, false) => Sharing::Ordered,
+        let demand = Demand::of(&graph);
+        let memory = match (self.engine.has_devices(), self.tight) {
+            (true, _) => MemoryPlan::new(&demand, &mut order, Sharing::Apart),
+            (false, false) => MemoryPlan::new(&demand, &mut order, Sharing::Ordered),
+            (false, true) => {
+                let reorder = |steps: &[usize]| {
+                    graph.reorder(steps);
+                    (Demand::of(&graph), Order::of(&graph))
+                };
+                let (memory, tight) = MemoryPlan::tight(demand, order, &Effort::OF_RECORDING, reorder);
+                order = tight;
+                memory
+            }
         };
-        let memory = MemoryPlan::new(&graph, &mut order, sharing);
+        require_listed(&graph, &self.listings).map_err(|fact| refusal(name, fact, location))?;
+        if let Some(most) = self.most_bytes.filter(|&most| memory.peak_bytes() > most) {
+            return Err(refusal(name, memory.too_large_for(most), location));
+        }
         let arrays = arrays(&graph, &memory, before.arrays());
         let steps = graph.steps().iter().zip(order.after).map(|(task, after)| Step {
             kind: task.kind.clone(),

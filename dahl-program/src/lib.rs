@@ -8,6 +8,7 @@
 mod argument;
 mod call;
 mod graph;
+mod listing;
 mod pass;
 mod plan;
 mod returned;
@@ -18,8 +19,9 @@ pub use call::{Body, Program};
 pub use dahl_core::__program::Numbers;
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
+pub use listing::{Change, Difference, Field, Listing, ListingError, StepRow};
 pub use pass::{PassReport, Passes};
-pub use plan::MemoryPlan;
+pub use plan::{Effort, MemoryPlan, PlannedArray};
 pub use returned::Returned;
 pub use scope::ProgramScope;
 

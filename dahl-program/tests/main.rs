@@ -13,4 +13,6 @@ mod program;
 #[path = "../../dahl-core/tests/random_programs/world.rs"]
 mod world;
 
+mod listing;
+mod plan;
 mod random;

@@ -13,14 +13,14 @@ use crate::oracle::Oracle;
 use crate::program::{Action, COLUMNS, ROWS, TOTALS, actions};
 use crate::world::{World, assert_all_held, config, run, schedulers, with_scheduler};
 
-static BODY: Body =
+pub(crate) static BODY: Body =
     Body { codelet: Codelet::new("segment", module_path!(), 1), parameters: &["world"], draws: false };
 
 /// How often a program runs: the first time it is recorded.
 const ROUNDS: usize = 3;
 
 /// The arrays of a world, as the arguments of a program.
-struct Arrays<'w, 'r>(&'w mut World<'r>);
+pub(crate) struct Arrays<'w, 'r>(pub(crate) &'w mut World<'r>);
 
 impl Arguments for Arrays<'_, '_> {
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
@@ -36,7 +36,7 @@ impl Arguments for Arrays<'_, '_> {
 }
 
 /// Whether an action only submits: the host reads and writes nothing, makes no array of the runtime's, and drops none.
-fn is_recordable(action: &Action) -> bool {
+pub(crate) fn is_recordable(action: &Action) -> bool {
     use Action::*;
     match action {
         Mix(..) | Map(..) | MixSelf(..) | MapSelf(..) | Scale(..) | Fill(..) | AddUp(..) | AddAny(..)

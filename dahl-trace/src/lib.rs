@@ -33,6 +33,8 @@ mod write;
 
 pub use critical_path::CriticalPath;
 pub use graph::Graph;
+pub use html::PAGE_STYLE;
+pub use palette::color as codelet_color;
 pub use read::Error;
 pub use summary::{
     CodeletSummary, CriticalPathSummary, EnergyPart, EnergySummary, IdleSummary, MemorySummary, PathCodelet,

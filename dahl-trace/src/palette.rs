@@ -53,7 +53,8 @@ impl Codelets {
     }
 }
 
-fn color(place: usize) -> &'static str {
+/// The colour of the codelet of this place in a list of codelets, as `#rrggbb`.
+pub fn color(place: usize) -> &'static str {
     match place % (CODELETS.len() + FURTHER.len()) {
         place if place < CODELETS.len() => CODELETS[place],
         place => FURTHER[place - CODELETS.len()],

@@ -180,3 +180,47 @@ fn plans_share_memory_and_hold_their_peak() -> dahl::Result<()> {
     assert!(results.iter().all(|result| *result == results[0]));
     Ok(())
 }
+
+/// Four wide arrays, each of which a small one is made of. In the order of the recording all are there at one time.
+#[program]
+fn wide<'s>(scope: &'s Recording<'_>, x: &Vector<'_, f64>) -> dahl::Result<Scalar<'s, f64>> {
+    let (a, b, c) = (exp_init(scope, x)?, relu_init(scope, x)?, neg_init(scope, x)?);
+    let d = mul_init(scope, x, x)?;
+    let sums = [&a, &b, &c, &d].map(|wide| sum_init(scope, wide));
+    let [a, b, c, d] = sums;
+    add_init(scope, &add_init(scope, &a?, &b?)?, &add_init(scope, &c?, &d?)?)
+}
+
+/// Schedulers that run the newest, the oldest or any task that is ready do not need more than the plan has.
+#[test]
+fn tight_plans_choose_an_order_and_hold_under_any_scheduler() -> dahl::Result<()> {
+    let values: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1e3 - 0.5).collect();
+    let mut results = Vec::new();
+    for (scheduler, workers) in [("ws", 1), ("eager", 3), ("random", 3), ("lws", 4)] {
+        let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).cuda_devices(0).build()?;
+        let x = rt.from_vec([1000], values.clone())?;
+        let mut plain = Wide::new(&rt).passes(Passes::none());
+        let mut tight = Wide::new(&rt).passes(Passes::none()).tight();
+        results.push(plain.call(&x)?.to_vec()?);
+        for _ in 0..20 {
+            results.push(tight.call(&x)?.to_vec()?);
+        }
+        let (plain, plan) = (plain.memory_plan(), tight.memory_plan());
+        assert!(plain.peak_bytes() >= 4 * 8000, "{plain}");
+        assert!(plan.peak_bytes() < 8000 + 16 * 64, "{plan}");
+        assert!(plan.is_optimal() && plan.least_bytes() == plan.peak_bytes(), "{plan}");
+        assert!(!plan.extra_edges().is_empty(), "{plan}");
+        let peak = plan.peak_bytes();
+        results.push(Wide::new(&rt).passes(Passes::none()).within(peak).call(&x)?.to_vec()?);
+        let refused =
+            Wide::new(&rt).passes(Passes::none()).within(peak - 1).call(&x).expect_err("too little");
+        let text = refused.to_string();
+        let fact = format!(
+            "its arrays need {peak} bytes, which is the least possible: more than its limit of {}",
+            peak - 1
+        );
+        assert!(text.contains("D0027") && text.contains(&fact), "{text}");
+    }
+    assert!(results.iter().all(|result| *result == results[0]));
+    Ok(())
+}

@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 25] = [
     "",
     "machine",
     "perf",
@@ -21,6 +21,10 @@ const COMMANDS: [&str; 21] = [
     "plan memory",
     "plan pipeline",
     "plan schedule",
+    "program",
+    "program show",
+    "program diff",
+    "program memory",
     "plot",
     "bench",
     "bench overhead",

@@ -163,6 +163,18 @@ fn plan_schedule() {
 }
 
 #[test]
+fn programs() {
+    let value = object("program show step.program");
+    has_documented_fields("program-show", &value);
+    assert_eq!((&value["program"], &value["constant_bytes"]), (&"train".into(), &4.into()));
+    assert_eq!(value["steps"].as_array().map(Vec::len), value["tasks"].as_u64().map(|tasks| tasks as usize));
+    let value = object("program memory step.program");
+    has_documented_fields("program-memory", &value);
+    assert_eq!(value["peak_bytes"], value["lower_bound_bytes"]);
+    has_documented_fields("program-diff", &object("program diff step.program step.program"));
+}
+
+#[test]
 fn plot() {
     let value = object("plot training.csv -o curves.svg");
     has_documented_fields("plot", &value);

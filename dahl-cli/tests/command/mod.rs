@@ -6,4 +6,5 @@ mod folder;
 mod json;
 mod manners;
 mod page;
+mod program;
 mod wrong;

@@ -237,3 +237,20 @@ fn buffers_that_do_not_fit_and_those_of_which_it_is_not_known() {
         assert!(err.contains("buffers.csv: ") && err.contains(fact), "{words}: {err}");
     }
 }
+
+#[test]
+fn programs() {
+    let folder = Folder::new();
+    let whole = fs::read_to_string(folder.path("step.program")).expect("the fixture has it");
+    for command in ["show", "memory", "diff step.program"] {
+        let words = |file: &str| format!("program {command} {file}");
+        refuses(&folder, &words("nothing.program"), &["nothing.program: ", "No such file"]);
+        refuses(&folder, &words("run.json"), &["run.json:1: expected a program that dahl has saved"]);
+        folder.write("cut.program", &whole[..whole.len() / 2]);
+        refuses(&folder, &words("cut.program"), &["cut.program:", "EOF"]);
+        folder.write("changed.program", &whole.replacen("relu", "selu", 1));
+        refuses(&folder, &words("changed.program"), &["changed.program:1: the file is not as it was saved"]);
+    }
+    refuses(&folder, "program show step.program --dot step.program", &["the program itself"]);
+    refuses(&folder, "--json program show step.program --dot -", &["give one of them"]);
+}

@@ -4,7 +4,7 @@ use std::ptr;
 
 use super::{Action, Placement, Step, TaskDesc};
 use crate::array_id::ArrayId;
-use crate::codelet::Parameter;
+use crate::codelet::{Kernel, Parameter};
 use crate::element::ElementType;
 
 impl TaskDesc {
@@ -38,8 +38,25 @@ impl TaskDesc {
         (codelet, self.kernel().map_or(0, |kernel| ptr::from_ref(kernel).addr()))
     }
 
+    /// The name of the kernel that the submitter named, if any.
+    #[doc(hidden)]
+    pub fn kernel_name(&self) -> Option<&'static str> {
+        self.kernel().map(Kernel::name)
+    }
+
+    /// The number of the worker on which it is to run, and whether any other of its kind does as well; none for any worker.
+    #[doc(hidden)]
+    pub fn placed_on(&self) -> Option<(usize, bool)> {
+        match self.place() {
+            Placement::Any => None,
+            Placement::Worker(worker) => Some((worker, false)),
+            Placement::KindOf(worker) => Some((worker, true)),
+        }
+    }
+
     /// Whether it combines the total of a reduction with the array.
-    pub(crate) fn is_last_of_reduction(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_last_of_reduction(&self) -> bool {
         self.combination().is_some_and(|combination| matches!(combination.step, Step::Finish(_)))
     }
 

@@ -66,6 +66,31 @@ impl PartOf {
         span(&self.layout)
     }
 
+    /// Its extents in the whole array.
+    pub fn extents(&self) -> &[usize] {
+        self.layout.extents()
+    }
+
+    /// Its strides there, in elements.
+    pub fn strides(&self) -> Vec<isize> {
+        self.layout.strides().to_vec()
+    }
+
+    /// Its first element there.
+    pub fn offset(&self) -> usize {
+        self.layout.offset
+    }
+
+    /// The partition that it is of, by a number that no other partition of the recording has, and its number there.
+    pub fn number(&self) -> (u64, usize) {
+        (self.group, self.index)
+    }
+
+    /// Whether the parts are only read.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// That of an argument.
     pub(crate) fn argument(layout: Layout) -> Self {
         Self { layout, group: 0, index: 0, shared: false }

@@ -17,7 +17,7 @@ pub use bindings::{Bindings, Detached, Signature};
 pub use engine::Engine;
 pub use fusion::{Map, fuse, is_map};
 pub use instance::Instance;
-pub use record::{Outputs, Recorded, Recording, record, require_no_recording};
+pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
 pub use steps::{ArraySpec, Place, Step, StepKind};
 pub use varying::{Draws, Numbers, Varying, with_slot};
 

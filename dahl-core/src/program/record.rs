@@ -122,7 +122,12 @@ pub fn require_no_recording(program: &'static str, location: &'static Location<'
         return Ok(());
     }
     let fact = "a program cannot be called while another one is recorded; call its function".to_owned();
-    Err(Error::at(ErrorKind::Program { program, fact }, location))
+    Err(refusal(program, fact, location))
+}
+
+/// The error of a program that cannot be recorded, or not be called: D0027.
+pub fn refusal(program: &'static str, fact: String, location: &'static Location<'static>) -> Error {
+    Error::at(ErrorKind::Program { program, fact }, location)
 }
 
 /// Records what `body` submits, with stand-ins for the arguments.
@@ -137,7 +142,7 @@ pub fn record(
     location: &'static Location<'static>,
     body: impl FnOnce(&Recording<'_>, &mut Outputs) -> Result<()>,
 ) -> Result<Recorded> {
-    let refuse = |fact: String| Error::at(ErrorKind::Program { program, fact }, location);
+    let refuse = |fact: String| refusal(program, fact, location);
     require_no_recording(program, location)?;
     let real = engine.executor();
     let machine = real.devices().map(|devices| devices.machine().clone());

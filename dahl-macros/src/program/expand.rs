@@ -57,11 +57,29 @@ pub(super) fn expand(program: &Program) -> TokenStream {
                 self
             }
 
-            /// Lets arrays share memory as the order of the recording allows, which then holds for every run: less memory,
-            /// and fewer tasks side by side.
+            /// Gives the tasks an order in which little memory is in use at one time, which then holds for every run: less
+            /// memory, and fewer tasks side by side.
             #visibility fn tight(mut self) -> Self {
                 self.program.set_tight(true);
                 self
+            }
+
+            /// Limits the bytes of the arrays that it makes. It is tight, and a call that would record more is an error, which
+            /// says how much is needed.
+            #visibility fn within(mut self, bytes: usize) -> Self {
+                self.program.set_most_bytes(bytes);
+                self
+            }
+
+            /// Lets it record only what a file has that its graph was saved in, or another file that was loaded. A call that
+            /// would record something else is an error, which names what differs.
+            ///
+            /// # Errors
+            /// If the file cannot be read, is no saved program, or has changed since it was saved.
+            #[track_caller]
+            #visibility fn load(mut self, path: impl ::core::convert::AsRef<::std::path::Path>) -> #root::Result<Self> {
+                self.program.load(path)?;
+                ::core::result::Result::Ok(self)
             }
 
             /// Sets for how many shapes recordings are kept; the default is 16.

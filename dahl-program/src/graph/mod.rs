@@ -1,14 +1,13 @@
 //! [`Graph`]: the tasks of a program and its arrays, as data.
 
-mod dot;
 mod order;
-mod text;
 
 use std::collections::HashMap;
 use std::panic::Location;
 
 use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc, Varying};
 use dahl_core::{AccessMode, ElementType};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use order::{Order, Reach};
 
@@ -35,7 +34,8 @@ pub struct Array {
 }
 
 /// Where an array of a program comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// It is an argument, of this number.
     Argument(usize),
@@ -172,9 +172,14 @@ impl Graph {
 
     /// The dependencies: pairs of numbers of steps, of which the second waits for the first.
     pub fn edges(&self) -> Vec<(usize, usize)> {
-        let order = Order::of(self);
-        let after = order.after.iter().enumerate();
-        after.flat_map(|(step, after)| after.iter().map(move |&next| (step, next as usize))).collect()
+        Order::of(self).edges()
+    }
+
+    /// Brings the steps into another order, in which each comes after those that it waits for. These stay the same.
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
+        let mut tasks: Vec<_> = std::mem::take(&mut self.tasks).into_iter().map(Some).collect();
+        self.tasks =
+            order.iter().map(|&step| tasks[step].take().expect("each step is once in the order")).collect();
     }
 
     /// Removes arrays that no task uses, other than arguments and results.

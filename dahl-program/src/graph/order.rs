@@ -1,6 +1,6 @@
 //! [`Order`]: which step waits for which; [`Reach`]: whether one waits for another, directly or not.
 
-use super::Graph;
+use super::{Graph, Use};
 
 /// The dependencies between the steps of a graph, which follow from how they use its arrays.
 #[derive(Clone, Debug, Default)]
@@ -10,13 +10,22 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The order of a graph: a step waits for the last one before it that changes an array that it uses, and, if it changes
-    /// the array, for those that have read it since. What follows from other dependencies is left out.
+    /// The order of a graph.
     pub(crate) fn of(graph: &Graph) -> Self {
-        let mut last: Vec<(Option<usize>, Vec<usize>)> = vec![(None, Vec::new()); graph.arrays.len()];
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); graph.tasks.len()];
-        for (step, task) in graph.tasks.iter().enumerate() {
-            for access in &task.uses {
+        Self::of_uses(graph.arrays.len(), graph.tasks.iter().map(|task| task.uses.iter().copied()))
+    }
+
+    /// The order of steps by their uses of so many arrays: a step waits for the last one before it that changes an array that it uses, and, if it changes
+    /// the array, for those that have read it since. What follows from other dependencies is left out.
+    pub(crate) fn of_uses(
+        arrays: usize,
+        steps: impl ExactSizeIterator<Item = impl Iterator<Item = Use>>,
+    ) -> Self {
+        let count = steps.len();
+        let mut last: Vec<(Option<usize>, Vec<usize>)> = vec![(None, Vec::new()); arrays];
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for (step, uses) in steps.enumerate() {
+            for access in uses {
                 let Some(array) = access.array else { continue };
                 let (writer, readers) = &mut last[array];
                 if access.writes {
@@ -30,7 +39,7 @@ impl Order {
                 }
             }
         }
-        let mut order = Self { after: vec![Vec::new(); graph.tasks.len()] };
+        let mut order = Self { after: vec![Vec::new(); count] };
         for (step, before) in before.iter_mut().enumerate() {
             before.sort_unstable();
             before.dedup();
@@ -47,6 +56,12 @@ impl Order {
         if let Err(place) = after.binary_search(&(later as u32)) {
             after.insert(place, later as u32);
         }
+    }
+
+    /// Pairs of steps of which the second waits for the first.
+    pub(crate) fn edges(&self) -> Vec<(usize, usize)> {
+        let after = self.after.iter().enumerate();
+        after.flat_map(|(step, after)| after.iter().map(move |&next| (step, next as usize))).collect()
     }
 
     /// Leaves out dependencies that follow from others, if there are not too many steps to know.

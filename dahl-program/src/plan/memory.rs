@@ -1,29 +1,48 @@
 //! [`MemoryPlan`]: a place in one block for each array that a program makes.
 //!
 //! Two arrays may have one place if every step that uses the one comes before all that use the other. Where the order of
-//! the program does not say so, the plan can add it: a tight plan follows the order in which the program was recorded, and
-//! so needs the least memory, but lets fewer steps run side by side.
+//! the program does not say so, the plan can add it: a tight plan follows one order of the steps, and so needs little memory,
+//! but lets fewer steps run side by side. In such an order arrays live from one step to another, and their places are those
+//! of a static allocation (`dahl_plan::memory`).
 
 use std::fmt;
 
-use crate::graph::{Graph, Order, Reach};
+use dahl_plan::memory::{Buffer, Options, allocate};
 
-/// Arrays begin at multiples of this: the width of an AVX-512 register.
-const ALIGN: usize = 64;
+use super::demand::{ALIGN, Demand, Placed};
+use super::low_order::{Effort, LowOrder};
+use crate::graph::{Order, Reach};
 
 /// The place of each array that a program makes, in one block, known before it runs.
 ///
 /// The peak holds for every order of the tasks that the program and the [edges](Self::extra_edges) of the plan allow.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPlan {
-    program: &'static str,
+    program: String,
     offsets: Vec<Option<usize>>,
-    /// Of each array: its name, its place and its bytes.
-    places: Vec<(String, usize, usize)>,
+    /// In the order of their offsets.
+    places: Vec<PlannedArray>,
     peak_bytes: usize,
     lower_bound: usize,
+    /// Bytes that every plan for every order of the steps needs, as far as that is known.
+    least_bytes: usize,
     sum_bytes: usize,
     extra_edges: Vec<(usize, usize)>,
+}
+
+/// An array with its place in a memory plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedArray {
+    /// Its number in the program.
+    pub array: usize,
+    /// Its name in texts: `%3`.
+    pub label: String,
+    /// Where it begins, in bytes from the start of the block.
+    pub offset: usize,
+    /// Its bytes in the block.
+    pub bytes: usize,
+    /// The first and the last step at which it has its place.
+    pub lifetime: (usize, usize),
 }
 
 /// How arrays share memory.
@@ -33,54 +52,77 @@ pub(crate) enum Sharing {
     Apart,
     /// Those whose steps come one after the other in any order that the program allows.
     Ordered,
-    /// As in the order of the recording, which becomes a part of the program.
-    Tight,
-}
-
-/// An array to be placed.
-struct Placed {
-    array: usize,
-    bytes: usize,
-    steps: Vec<usize>,
-    keeps: bool,
+    /// As in the order of the steps, which becomes a part of the program. The search for the places may take so many steps of
+    /// its own.
+    Tight(u64),
 }
 
 impl MemoryPlan {
-    /// A plan for a graph, which adds the edges that it needs to the order.
-    pub(crate) fn new(graph: &Graph, order: &mut Order, sharing: Sharing) -> Self {
-        let mut arrays = arrays(graph);
-        let sum_bytes = arrays.iter().map(|array| array.bytes).sum();
-        let lower_bound = live_bytes(graph, &arrays);
-        let reach = if sharing == Sharing::Ordered { Reach::of(order) } else { None };
-        let follows = |earlier: &Placed, later: &Placed| match (sharing, &reach) {
-            (Sharing::Tight, _) => earlier.steps.last() < later.steps.first(),
-            (Sharing::Ordered, Some(reach)) => {
-                earlier.steps.iter().all(|&one| later.steps.iter().all(|&two| reach.is_after(two, one)))
+    /// A plan, which adds the edges that it needs to the order.
+    pub(crate) fn new(demand: &Demand, order: &mut Order, sharing: Sharing) -> Self {
+        let mut lower_bound = demand.live_bytes();
+        let offsets = match sharing {
+            Sharing::Apart => by_size(&demand.arrays, |_, _| false),
+            Sharing::Ordered => {
+                let reach = Reach::of(order);
+                by_size(&demand.arrays, |earlier, later| {
+                    let is_after = |one, two| reach.as_ref().is_some_and(|reach| reach.is_after(two, one));
+                    earlier.steps.iter().all(|&one| later.steps.iter().all(|&two| is_after(one, two)))
+                })
             }
-            _ => false,
+            Sharing::Tight(effort) => {
+                let (offsets, needed) = tight(demand, effort);
+                lower_bound = lower_bound.max(needed);
+                offsets
+            }
         };
-        let may_share = |one: &Placed, other: &Placed| {
-            !one.keeps && !other.keeps && (follows(one, other) || follows(other, one))
+        let mut placed: Vec<(usize, &Placed)> = offsets.into_iter().zip(&demand.arrays).collect();
+        placed.sort_by_key(|(offset, array)| (*offset, array.bytes, array.array));
+        let extra_edges = match sharing {
+            Sharing::Tight(_) => add_edges(order, &placed),
+            Sharing::Apart | Sharing::Ordered => Vec::new(),
         };
-        arrays.sort_by_key(|array| (std::cmp::Reverse(array.bytes), array.array));
-        let mut offsets = vec![None; graph.arrays.len()];
-        let mut placed: Vec<(usize, &Placed)> = Vec::new();
-        let mut peak_bytes = 0;
-        for array in &arrays {
-            let offset = place(array.bytes, placed.iter().filter(|(_, other)| !may_share(array, other)));
-            peak_bytes = peak_bytes.max(offset + array.bytes);
-            offsets[array.array] = Some(offset);
-            let position = placed.partition_point(|(begin, _)| *begin <= offset);
-            placed.insert(position, (offset, array));
+        let mut offsets = vec![None; demand.numbers];
+        placed.iter().for_each(|(offset, array)| offsets[array.array] = Some(*offset));
+        let places = placed.iter().map(|(offset, array)| PlannedArray {
+            array: array.array,
+            label: array.label.clone(),
+            offset: *offset,
+            bytes: array.bytes,
+            lifetime: array.lifetime(demand.steps),
+        });
+        Self {
+            program: demand.program.clone(),
+            offsets,
+            places: places.collect(),
+            peak_bytes: placed.iter().map(|(offset, array)| offset + array.bytes).max().unwrap_or(0),
+            lower_bound,
+            least_bytes: 0,
+            sum_bytes: demand.sum_bytes(),
+            extra_edges,
         }
-        let mut extra_edges = Vec::new();
-        if sharing == Sharing::Tight {
-            extra_edges = add_edges(order, &placed);
-        }
-        let mut places: Vec<_> =
-            placed.iter().map(|(offset, array)| (graph.label(array.array), *offset, array.bytes)).collect();
-        places.sort_by_key(|(_, offset, bytes)| (*offset, *bytes));
-        Self { program: graph.name, offsets, places, peak_bytes, lower_bound, sum_bytes, extra_edges }
+    }
+
+    /// A tight plan, after the steps have got an order with little memory: `reorder` brings them into it, and returns their
+    /// demand and their order.
+    pub(crate) fn tight(
+        demand: Demand,
+        mut order: Order,
+        effort: &Effort,
+        reorder: impl FnOnce(&[usize]) -> (Demand, Order),
+    ) -> (Self, Order) {
+        let low = LowOrder::find(&demand, &order, effort);
+        let demand = match low.steps {
+            Some(steps) => {
+                let (demand, other) = reorder(&steps);
+                order = other;
+                demand
+            }
+            None => demand,
+        };
+        let mut plan = Self::new(&demand, &mut order, Sharing::Tight(effort.steps));
+        plan.least_bytes = low.lower_bound;
+        (plan, order)
     }
 
     /// Where an array begins, in bytes from the start of the block; none for one that the program does not make.
@@ -88,19 +130,45 @@ impl MemoryPlan {
         self.offsets.get(array).copied().flatten()
     }
 
+    /// The arrays with their places, in the order of their offsets.
+    pub fn places(&self) -> &[PlannedArray] {
+        &self.places
+    }
+
     /// The bytes of the block.
     pub fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
 
-    /// The bytes of the arrays that are in use at one time in the order of the recording: no plan that follows it needs less.
+    /// Bytes that every plan for this order of the steps needs, such as those that are in use at one time.
     pub fn lower_bound_bytes(&self) -> usize {
         self.lower_bound
+    }
+
+    /// Whether no plan for this order of the steps needs less.
+    pub fn is_optimal(&self) -> bool {
+        self.peak_bytes == self.lower_bound
+    }
+
+    /// Bytes that every plan needs, for every order of the steps; 0 if the plan is not tight, since then it is not known.
+    pub fn least_bytes(&self) -> usize {
+        self.least_bytes
     }
 
     /// The bytes of all arrays, if each had a place of its own.
     pub fn sum_bytes(&self) -> usize {
         self.sum_bytes
+    }
+
+    /// Why a program does not fit into so many bytes.
+    pub(crate) fn too_large_for(&self, most: usize) -> String {
+        let Self { peak_bytes, least_bytes, .. } = self;
+        let least = match *least_bytes {
+            0 => String::new(),
+            least if least == *peak_bytes => ", which is the least possible".to_owned(),
+            least => format!(", and every order needs at least {least}"),
+        };
+        format!("its arrays need {peak_bytes} bytes{least}: more than its limit of {most}")
     }
 
     /// Pairs of steps of which the second waits for the first only because their arrays share memory.
@@ -109,49 +177,54 @@ impl MemoryPlan {
     }
 }
 
-/// The arrays that a program makes and uses.
-fn arrays(graph: &Graph) -> Vec<Placed> {
-    let mut steps: Vec<Vec<usize>> = vec![Vec::new(); graph.arrays.len()];
-    let mut keeps = vec![false; graph.arrays.len()];
-    for (step, task) in graph.tasks.iter().enumerate() {
-        for access in &task.uses {
-            let Some(array) = access.array else { continue };
-            let root = graph.root(array);
-            keeps[root] |= steps[root].is_empty() && access.reads;
-            if steps[root].last() != Some(&step) {
-                steps[root].push(step);
-            }
-        }
-    }
-    let is_made = |array: &usize| graph.arrays[*array].is_temporary() && !steps[*array].is_empty();
-    let numbers: Vec<usize> = (0..graph.arrays.len()).filter(is_made).collect();
-    let placed = numbers.into_iter().map(|array| Placed {
-        array,
-        bytes: graph.arrays[array].bytes.next_multiple_of(ALIGN),
-        keeps: keeps[array] || graph.arrays[array].initial != dahl_core::__program::Initial::Zeros,
-        steps: std::mem::take(&mut steps[array]),
+/// Offsets in an order of the steps, and bytes that every allocation for it needs.
+fn tight(demand: &Demand, effort: u64) -> (Vec<usize>, usize) {
+    let simple = by_size(&demand.arrays, |earlier, later| {
+        !earlier.keeps && !later.keeps && earlier.steps.last() < later.steps.first()
     });
-    placed.collect()
+    let live = demand.live_bytes();
+    let peak = |offsets: &[usize]| {
+        let ends = offsets.iter().zip(&demand.arrays).map(|(offset, array)| offset + array.bytes);
+        ends.max().unwrap_or(0)
+    };
+    if peak(&simple) == live {
+        return (simple, live);
+    }
+    let buffers = demand.arrays.iter().zip(0..).map(|(array, id)| {
+        let (first, last) = array.lifetime(demand.steps);
+        Buffer { id, lower: first as i64, upper: last as i64 + 1, size: array.bytes as u64 }
+    });
+    let options = Options { capacity: None, alignment: ALIGN as u64, steps: effort };
+    let buffers: Vec<_> = buffers.collect();
+    match allocate(&buffers, &options) {
+        Ok(found) if found.peak as usize <= peak(&simple) => {
+            let offsets = found.offsets.into_iter().map(|offset| offset as usize).collect();
+            (offsets, found.lower_bound as usize)
+        }
+        Ok(found) => (simple, found.lower_bound as usize),
+        // More bytes than an allocation has numbers for.
+        Err(_) => (simple, live),
+    }
 }
 
-/// The most bytes that are in use at one time, in the order of the steps.
-fn live_bytes(graph: &Graph, arrays: &[Placed]) -> usize {
-    let mut change = vec![0_isize; graph.tasks.len() + 1];
-    for array in arrays {
-        let (first, last) = match (array.keeps, &array.steps[..]) {
-            (false, [first, .., last]) => (*first, *last),
-            (false, [only]) => (*only, *only),
-            _ => (0, graph.tasks.len() - 1),
-        };
-        change[first] += array.bytes as isize;
-        change[last + 1] -= array.bytes as isize;
+/// The offset of each array: the largest first, each as low as possible. Arrays may share memory if each of the one's steps
+/// comes before all of the other's, which `follows` says of the earlier and the later one, and if neither keeps a value.
+fn by_size(arrays: &[Placed], follows: impl Fn(&Placed, &Placed) -> bool) -> Vec<usize> {
+    let may_share = |one: &Placed, other: &Placed| {
+        !one.keeps && !other.keeps && (follows(one, other) || follows(other, one))
+    };
+    let mut sorted: Vec<usize> = (0..arrays.len()).collect();
+    sorted.sort_by_key(|&index| (std::cmp::Reverse(arrays[index].bytes), arrays[index].array));
+    let mut offsets = vec![0; arrays.len()];
+    let mut placed: Vec<(usize, &Placed)> = Vec::new();
+    for index in sorted {
+        let array = &arrays[index];
+        let offset = place(array.bytes, placed.iter().filter(|(_, other)| !may_share(array, other)));
+        offsets[index] = offset;
+        let position = placed.partition_point(|(begin, _)| *begin <= offset);
+        placed.insert(position, (offset, array));
     }
-    let (mut live, mut most) = (0, 0);
-    for change in change {
-        live += change;
-        most = most.max(live);
-    }
-    most as usize
+    offsets
 }
 
 /// The lowest place of so many bytes that is apart from the others, which are sorted by where they begin.
@@ -192,17 +265,19 @@ fn add_edges(order: &mut Order, placed: &[(usize, &Placed)]) -> Vec<(usize, usiz
 /// The peak, the bounds, and the place of each array.
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} bytes at most; {} are in use at one time, {} arrays have {} together",
-            self.program,
-            self.peak_bytes,
-            self.lower_bound,
-            self.places.len(),
-            self.sum_bytes
-        )?;
-        for (name, offset, bytes) in &self.places {
-            write!(f, "\n    {offset:>12} .. {:<12} {name}", offset + bytes)?;
+        let Self { program, peak_bytes, lower_bound, least_bytes, places, sum_bytes, .. } = self;
+        write!(f, "{program}: {peak_bytes} bytes at most, ")?;
+        match self.is_optimal() {
+            true if peak_bytes == least_bytes => write!(f, "the least possible")?,
+            true => write!(f, "the least possible in this order")?,
+            false => write!(f, "and this order needs at least {lower_bound}")?,
+        }
+        if *least_bytes > 0 && least_bytes < lower_bound {
+            write!(f, "; every order needs at least {least_bytes}")?;
+        }
+        write!(f, "; {} arrays have {sum_bytes} together", places.len())?;
+        for PlannedArray { label, offset, bytes, .. } in places {
+            write!(f, "\n    {offset:>12} .. {:<12} {label}", offset + bytes)?;
         }
         Ok(())
     }

@@ -1,6 +1,10 @@
-//! Plans: where the arrays of a program are, before it runs.
+//! Plans: in which order a program runs, and where its arrays are, before it runs.
 
+mod demand;
+mod low_order;
 mod memory;
 
-pub use memory::MemoryPlan;
+pub(crate) use demand::{Demand, Described};
+pub use low_order::Effort;
 pub(crate) use memory::Sharing;
+pub use memory::{MemoryPlan, PlannedArray};

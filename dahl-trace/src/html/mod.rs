@@ -10,8 +10,11 @@ use columns::Page;
 use std::io::{self, BufWriter, Write};
 
 const PAGE: &str = include_str!("page.html");
+/// The style of dahl's pages, as CSS: colours, light and dark, headings, and sections.
+pub const PAGE_STYLE: &str = include_str!("page.css");
+
 const STYLES: [&str; 5] = [
-    include_str!("page.css"),
+    PAGE_STYLE,
     include_str!("overview.css"),
     include_str!("timeline.css"),
     include_str!("tables.css"),
