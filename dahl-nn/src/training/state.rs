@@ -1,5 +1,6 @@
 //! [`State`]: how far a training is, and its text in a checkpoint.
 
+use dahl::energy::{Joules, Source};
 use dahl::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -187,7 +188,7 @@ fn epoch_value(epoch: &Epoch) -> Value {
         "accuracy": bits(*accuracy),
         "correct": correct,
         "samples": samples,
-        "energy": energy,
+        "energy": { "joules": energy.value().map(bits), "source": energy.source() },
         "samples_per_second": bits(*samples_per_second),
         "validation": validation.map(|Evaluation { loss, accuracy, correct }| {
             json!({ "loss": bits(loss), "accuracy": bits(accuracy), "correct": correct })
@@ -209,16 +210,28 @@ fn epoch_of(value: &Value) -> Option<Epoch> {
         accuracy: number(&value["accuracy"])?,
         correct: value["correct"].as_u64()?,
         samples: count(&value["samples"])?,
-        energy: serde_json::from_value(value["energy"].clone()).ok()?,
+        energy: energy_of(&value["energy"])?,
         samples_per_second: number(&value["samples_per_second"])?,
         validation: optional(&value["validation"], evaluation)?,
+    })
+}
+
+fn energy_of(value: &Value) -> Option<Joules> {
+    let joules = optional(&value["joules"], number)?;
+    Some(match (serde_json::from_value(value["source"].clone()).ok()?, joules) {
+        (Source::Measured { by, longest_gap_s: None }, Some(joules)) => Joules::measured(joules, by),
+        (Source::Measured { by, longest_gap_s: Some(gap) }, Some(joules)) => {
+            Joules::integrated(joules, by, gap)
+        }
+        (Source::Simulated, Some(joules)) => Joules::simulated(joules),
+        (Source::Unavailable(absence), None) => Joules::unavailable(absence),
+        _ => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dahl::energy::Joules;
 
     #[test]
     fn a_state_has_the_same_bits_after_reading() {
@@ -229,7 +242,7 @@ mod tests {
             accuracy: 1.0 / 3.0,
             correct: 7,
             samples: 21,
-            energy: Joules::measured(1.0 / 3.0, "RAPL (powercap)"),
+            energy: Joules::measured(0.000_132_83, "RAPL (powercap)"),
             samples_per_second: f64::INFINITY,
             validation,
         };

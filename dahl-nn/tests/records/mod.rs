@@ -52,7 +52,7 @@ fn epochs_have_joules() {
     history.to_json_lines(&json).unwrap();
     let text = fs::read_to_string(&json).unwrap();
     let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!(first["energy"]["joules"].as_f64(), Some(joules[0]));
+    assert!(text.contains(&format!("\"joules\":{},", joules[0])), "{first}");
     assert_eq!(first["energy"]["source"], "simulated");
 }
 
