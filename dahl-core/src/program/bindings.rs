@@ -151,7 +151,8 @@ impl<'a> Bindings<'a> {
     /// [`with_slot`](super::with_slot) get in this call. Returns the slot's number; none if there are no numbers.
     pub fn slot(&mut self, write: impl FnOnce(&mut Numbers<'_>)) -> Option<usize> {
         let slot = self.numbers.slot(write);
-        self.count(slot.map_or(0, |slot| self.numbers.range(slot).len()));
+        let bytes = slot.and_then(|slot| self.numbers.range(slot));
+        self.count(bytes.map_or(0, |bytes| bytes.len()));
         slot
     }
 

@@ -226,19 +226,25 @@ fn varying(
     let mut taken = vec![0; numbers.ends.len()];
     for (step, varying) in steps.iter().zip(&mut varying) {
         let LoggedStep::Task { desc, slot: Some((slot, before)), .. } = step else { continue };
-        let (arguments, range) = (desc.arguments(), numbers.range(*slot));
-        let bytes = range.start + before..range.start + before + arguments.len();
-        if bytes.end > range.end || numbers.bytes[bytes.clone()] != *arguments {
+        let arguments = desc.arguments();
+        let taken_here = numbers.range(*slot).and_then(|range| {
+            let bytes = range.start + before..range.start + before + arguments.len();
+            (bytes.end <= range.end && numbers.bytes[bytes.clone()] == *arguments).then_some(bytes)
+        });
+        let Some(bytes) = taken_here else {
             let (task, location) = (desc.codelet().name, desc.location());
             return Err(format!(
                 "{task}, submitted at {location}, has other plain arguments than were announced for this call; \
-                 an update rule's `numbers` must be the arguments of the tasks of its `update`"
+                 an update rule's `numbers` must be the arguments of the tasks of its `update`, and its optimizer an \
+                 argument of the program"
             ));
-        }
+        };
         taken[*slot] += arguments.len();
         varying.push(Varying::Arguments { slot: *slot, bytes });
     }
-    let is_whole = |(slot, taken): (usize, &usize)| *taken == 0 || *taken == numbers.range(slot).len();
+    let is_whole = |(slot, taken): (usize, &usize)| {
+        *taken == 0 || numbers.range(slot).is_some_and(|range| range.len() == *taken)
+    };
     if !taken.iter().enumerate().all(is_whole) {
         return Err(
             "an update rule's `numbers` are more than the arguments of the tasks of its `update`".to_owned()

@@ -77,10 +77,13 @@ impl CallNumbers {
         })
     }
 
-    /// The bytes of a slot.
-    pub(super) fn range(&self, slot: usize) -> Range<usize> {
-        let start = slot.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[slot]
+    /// The bytes of a slot, if there is one of this number.
+    pub(super) fn range(&self, slot: usize) -> Option<Range<usize>> {
+        let start = match slot.checked_sub(1) {
+            Some(before) => *self.ends.get(before)?,
+            None => 0,
+        };
+        Some(start..*self.ends.get(slot)?)
     }
 }
 

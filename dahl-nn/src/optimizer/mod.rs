@@ -105,6 +105,10 @@ pub trait Optimizer<T: Real>: Send {
         false
     }
 
+    /// A recording was refused in which it may have updated parameters: nothing was computed, so it counts no step since it was
+    /// [bound](Self::bind). The default does nothing.
+    fn refused(&mut self) {}
+
     /// A program has been replayed, whose tasks took the numbers of these slots. The default does nothing.
     fn replayed(&mut self, slots: &Slots) {
         let _ = slots;
@@ -162,6 +166,10 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
 
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
         (**self).bind(bindings)
+    }
+
+    fn refused(&mut self) {
+        (**self).refused();
     }
 
     fn replayed(&mut self, slots: &Slots) {

@@ -91,6 +91,8 @@ struct Tracked<T: Real> {
     group: Option<usize>,
     /// The slot of the update's numbers in the call of a program, if the rule announces them.
     slot: Option<usize>,
+    /// How often it was updated when it was bound to a program.
+    steps_when_bound: u64,
 }
 
 impl<T: Real, R: UpdateRule> Stateful<T, R> {
@@ -228,7 +230,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         }
         let array_names = rule.state_names();
         let state = ParameterState { name, shape: parameter.shape.clone(), steps: 0, array_names, arrays };
-        Ok(Tracked { state, group, slot: None })
+        Ok(Tracked { state, group, slot: None, steps_when_bound: 0 })
     }
 }
 
@@ -284,8 +286,9 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
             bindings.text(format_args!("{rule:?} {groups:?}"));
             return true;
         }
-        for Tracked { state, group, slot } in parameters.iter_mut().flatten() {
+        for Tracked { state, group, slot, steps_when_bound } in parameters.iter_mut().flatten() {
             let rule = group.map_or(*rule, |group| groups[group].options.rule);
+            *steps_when_bound = state.steps;
             *slot = bindings.slot(|numbers| rule.numbers(state.steps + 1, numbers));
             if slot.is_none() {
                 bindings.text(format_args!("{rule:?} {}", state.steps));
@@ -295,6 +298,12 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
             state.arrays.iter_mut().for_each(|array| bindings.write_inside(array));
         }
         true
+    }
+
+    fn refused(&mut self) {
+        for tracked in self.parameters.iter_mut().flatten() {
+            tracked.state.steps = tracked.steps_when_bound;
+        }
     }
 
     fn replayed(&mut self, slots: &Slots) {
@@ -312,8 +321,12 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
     }
 
     fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {
-        let tracked =
-            |state: ParameterState<T>| Tracked { group: self.group_of(&state.name), state, slot: None };
+        let tracked = |state: ParameterState<T>| Tracked {
+            group: self.group_of(&state.name),
+            state,
+            slot: None,
+            steps_when_bound: 0,
+        };
         self.parameters = states.into_iter().map(|state| state.map(tracked)).collect();
     }
 }

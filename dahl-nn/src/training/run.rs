@@ -241,6 +241,8 @@ where
             call(&mut **callback, &mut progress)?;
         }
         let (stops, learning_rate) = (progress.stops, progress.learning_rate);
+        // A parameter may learn now that was frozen.
+        self.prepare_program()?;
         state.is_stopped |= stops;
         if let Some(rate) = learning_rate {
             self.optimizer.use_learning_rate(rate)?;

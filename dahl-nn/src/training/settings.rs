@@ -74,7 +74,9 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// more than four micro-batches, and on runtimes with devices.
     ///
     /// A function that computes the loss is called once in each epoch for each shape, and its tasks are replayed for the
-    /// other batches: what else it looks at must not change within an epoch.
+    /// other batches: what else it looks at must not change within an epoch. The layers and the loss of a
+    /// [`Sequential`](crate::Sequential) are called once for each shape: those of your own must depend on nothing but their
+    /// arrays and settings, and draw random numbers from the step.
     pub fn replays(mut self, replays: bool) -> Self {
         self.options.replays = replays;
         self
