@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use dahl::ops::{add_init, relu_init, scale_init};
 use dahl::prelude::*;
+use dahl::program::Numbers;
 use dahl_nn::layer::{BatchNorm, Dropout, Linear};
 use dahl_nn::loss::{ElementwiseLoss as _, Mse};
 use dahl_nn::module::Init;
-use dahl_nn::optimizer::AdamW;
+use dahl_nn::optimizer::{AdamW, Stateful, UpdateRule};
 use dahl_nn::prelude::*;
 use dahl_nn::schedule::Cosine;
 
@@ -151,5 +152,61 @@ fn a_step_that_uses_an_array_of_its_own_is_submitted_each_time() -> dahl::Result
         trace(&history, &model)
     };
     run(true)?.require(&run(false)?, Some("D0028"));
+    Ok(())
+}
+
+/// Gradient descent whose rate depends on the step, and which announces other numbers than it uses.
+#[derive(Clone, Copy, Debug)]
+struct WrongNumbers(f64);
+
+#[codelet(RW, R, check(value.len() == gradient.len()), cpu_only)]
+fn shift<T: Real>(value: &mut [T], gradient: &[T], rate: f64) {
+    for (value, gradient) in value.iter_mut().zip(gradient) {
+        *value = T::from_f64(value.to_f64() - rate * gradient.to_f64());
+    }
+}
+
+impl UpdateRule for WrongNumbers {
+    const LEARNING_RATE: &'static str = "WrongNumbers: learning_rate";
+
+    fn learning_rate(&mut self) -> &mut f64 {
+        &mut self.0
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn numbers(&self, _: u64, numbers: &mut Numbers<'_>) {
+        numbers.push(7.0);
+    }
+
+    fn update<T: Real>(
+        &self,
+        step: u64,
+        value: &mut Vector<'_, T>,
+        gradient: &Vector<'_, T>,
+        _: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        shift(value, gradient, self.0 / step as f64)
+    }
+}
+
+#[test]
+fn a_refused_recording_counts_no_step() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let run = |replays: bool| {
+        let arena = rt.arena();
+        let mut model = Mlp::new(&arena)?;
+        let mut optimizer = Stateful::with_rule(WrongNumbers(0.1));
+        let data = Synthetic::new(&[6], 2, 48, 1);
+        let trainer = Trainer::of(&rt, &mut model, &mut optimizer).batch_size(16).replays(replays);
+        let history = trainer.fit_with(&data, |step, model, part| {
+            Mse.mean(step, &model.output(step, &part.features)?, &part.features)
+        })?;
+        assert!(optimizer.states().iter().all(|state| state.steps == 3), "{:?}", optimizer.states());
+        trace(&history, &model)
+    };
+    run(true)?.require(&run(false)?, Some("has other plain arguments than were announced"));
     Ok(())
 }

@@ -102,7 +102,10 @@ impl BatchProgram {
                 Ok(Ok(()))
             }
             // A value was read, or an array used that is no argument.
-            Err(error) if matches!(error.code(), "D0026" | "D0027" | "D0028") => Ok(Err(error.to_string())),
+            Err(error) if matches!(error.code(), "D0026" | "D0027" | "D0028") => {
+                batch.optimizer.refused();
+                Ok(Err(error.to_string()))
+            }
             Err(error) => Err(error),
         }
     }
