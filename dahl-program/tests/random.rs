@@ -93,8 +93,13 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
 }
 
 fn passes() -> impl Strategy<Value = Passes> {
-    any::<[bool; 3]>().prop_map(|[dead, common, fusion]| {
-        Passes::none().dead_tasks(dead).common_subexpressions(common).fusion(fusion)
+    any::<[bool; 5]>().prop_map(|[constants, dead, common, fusion, in_place]| {
+        Passes::none()
+            .constants(constants)
+            .dead_tasks(dead)
+            .common_subexpressions(common)
+            .fusion(fusion)
+            .in_place(in_place)
     })
 }
 

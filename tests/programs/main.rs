@@ -2,6 +2,7 @@
 
 mod data;
 mod fusion;
+mod in_place;
 mod passes;
 mod random;
 mod recording;

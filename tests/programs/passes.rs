@@ -51,6 +51,33 @@ fn each_pass_does_something_and_changes_no_bit() -> dahl::Result<()> {
     Ok(())
 }
 
+/// Makes one constant three times, and another one that is as large.
+#[program]
+fn constants<'s>(scope: &'s Recording<'_>, x: &Vector<'_, f64>) -> dahl::Result<Vector<'s, f64>> {
+    let constant = |last: f64| scope.arena().from_slice([2], &[1.5, last]);
+    let (one, same, too, other) = (constant(0.0)?, constant(0.0)?, constant(0.0)?, constant(-0.0)?);
+    let product = mul_init(scope, &mul_init(scope, x, &one)?, &same)?;
+    add_init(scope, &mul_init(scope, &product, &too)?, &mul_init(scope, x, &other)?)
+}
+
+#[test]
+fn equal_constants_are_one() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([2], vec![2.0, -3.0])?;
+    let mut results = Vec::new();
+    for (passes, arrays) in [(Passes::none(), 8), (Passes::none().constants(true), 6)] {
+        let mut program = Constants::new(&rt).passes(passes);
+        for _ in 0..3 {
+            let bits: Vec<_> = program.call(&x)?.to_vec()?.into_iter().map(f64::to_bits).collect();
+            results.push(bits);
+        }
+        // Four products, of which each takes 16 bytes, at multiples of 64, and the constants. The sum is the result.
+        assert_eq!(program.memory_plan().sum_bytes(), arrays * 64, "{}", program.memory_plan());
+    }
+    assert!(results.iter().all(|result| *result == [9.75_f64.to_bits(), 0.0_f64.to_bits()]), "{results:?}");
+    Ok(())
+}
+
 /// The value of `y` changes between two tasks that look the same.
 #[program]
 fn changing<'s, T: Real>(

@@ -34,6 +34,7 @@ enum Action {
     SumAxis(usize),
     AddToTotal,
     Transposed,
+    Constant(usize),
 }
 
 fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
@@ -48,6 +49,7 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => (0..2_usize).prop_map(Action::SumAxis),
         1 => Just(Action::AddToTotal),
         1 => Just(Action::Transposed),
+        1 => (0..2_usize).prop_map(Action::Constant),
     ];
     prop::collection::vec((action, any::<usize>(), any::<usize>()), 1..24)
 }
@@ -72,6 +74,7 @@ impl<S> Scopes for S where
 
 /// Runs the actions; the last two arrays that were made.
 fn run<'s, T: Real>(
+    arena: &'s Arena,
     scope: &'s impl Scopes,
     actions: &[(Action, usize, usize)],
     inputs: &[Matrix<'_, T>],
@@ -103,6 +106,10 @@ fn run<'s, T: Real>(
             Action::Transposed if !is_full(x) => {
                 let [rows, cols] = x.shape();
                 relu_init(scope, &*x.reshaped([cols, rows])?)?
+            }
+            Action::Constant(seed) => {
+                let values: Vec<T> = (0..N * N).map(|i| T::from_f64((i % 7 + seed) as f64 - 3.0)).collect();
+                mul_init(scope, &arena.from_slice([N, N], &values)?, x)?
             }
             _ => continue,
         };
@@ -137,13 +144,13 @@ fn check<T: Real>(
     program.set_tight(tight);
     for _ in 0..2 {
         let arena = rt.arena();
-        let (one, other) = run(&arena, actions, &inputs, &mut expected_total)?;
+        let (one, other) = run(&arena, &arena, actions, &inputs, &mut expected_total)?;
         let mut arguments = (&inputs[..], &mut total);
         let (made, too) = program.call::<_, (Matrix<'static, T>, Matrix<'static, T>)>(
             &mut arguments,
             Location::caller(),
             |(inputs, total), scope, outputs| {
-                let returned = run(scope, actions, inputs, total)?;
+                let returned = run(scope.arena(), scope, actions, inputs, total)?;
                 dahl::program::Returned::note(&returned, outputs);
                 Ok(())
             },
@@ -166,10 +173,11 @@ proptest! {
         actions in actions(),
         workers in 1..3_usize,
         element in 0..4_usize,
-        on in any::<[bool; 3]>(),
+        on in any::<[bool; 5]>(),
         tight in any::<bool>(),
     ) {
         let passes = Passes::none().dead_tasks(on[0]).common_subexpressions(on[1]).fusion(on[2]);
+        let passes = passes.in_place(on[3]).constants(on[4]);
         let check = [check::<f16>, check::<bf16>, check::<f32>, check::<f64>][element];
         check(&actions, workers, passes, tight).expect("every call is right");
     }

@@ -3,8 +3,10 @@
 //! Each pass has a file, whose first comment says why the results stay the same.
 
 mod common_subexpressions;
+mod constants;
 mod dead_tasks;
 mod fusion;
+mod in_place;
 
 use std::fmt;
 
@@ -13,9 +15,11 @@ use crate::graph::Graph;
 /// Which passes a program's graph goes through. By default all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
+    constants: bool,
     dead_tasks: bool,
     common_subexpressions: bool,
     fusion: bool,
+    in_place: bool,
 }
 
 impl Default for Passes {
@@ -47,12 +51,24 @@ impl fmt::Display for PassReport {
 impl Passes {
     /// All passes.
     pub const fn all() -> Self {
-        Self { dead_tasks: true, common_subexpressions: true, fusion: true }
+        Self { constants: true, dead_tasks: true, common_subexpressions: true, fusion: true, in_place: true }
     }
 
     /// No pass: the graph stays as it was recorded.
     pub const fn none() -> Self {
-        Self { dead_tasks: false, common_subexpressions: false, fusion: false }
+        Self {
+            constants: false,
+            dead_tasks: false,
+            common_subexpressions: false,
+            fusion: false,
+            in_place: false,
+        }
+    }
+
+    /// Whether of several constants with one value, one is left.
+    pub const fn constants(mut self, on: bool) -> Self {
+        self.constants = on;
+        self
     }
 
     /// Whether tasks are removed whose results nobody uses.
@@ -73,6 +89,12 @@ impl Passes {
         self
     }
 
+    /// Whether a map overwrites an input that nobody reads after it.
+    pub const fn in_place(mut self, on: bool) -> Self {
+        self.in_place = on;
+        self
+    }
+
     /// Takes a graph through the passes, on a runtime that `has_devices` or has none.
     pub(crate) fn run(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
         let mut reports = Vec::new();
@@ -84,12 +106,18 @@ impl Passes {
                 reports.push(PassReport { pass: name, before, after: graph.tasks(), notes });
             }
         };
+        run(self.constants, "constants", constants::run);
         run(self.common_subexpressions, "common subexpressions", common_subexpressions::run);
         run(self.dead_tasks, "dead tasks", dead_tasks::run);
         run(self.fusion && !has_devices, "fusion", fusion::run);
-        if self.fusion && has_devices {
-            let notes = vec!["not done: fused maps have no kernel for devices".to_owned()];
-            reports.push(PassReport { pass: "fusion", before: graph.tasks(), after: graph.tasks(), notes });
+        run(self.in_place && !has_devices, "in place", in_place::run);
+        let not_on_devices = [
+            (self.fusion, "fusion", "not done: fused maps have no kernel for devices"),
+            (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
+        ];
+        for (_, pass, note) in not_on_devices.into_iter().filter(|(on, ..)| *on && has_devices) {
+            let (tasks, notes) = (graph.tasks(), vec![note.to_owned()]);
+            reports.push(PassReport { pass, before: tasks, after: tasks, notes });
         }
         reports
     }
