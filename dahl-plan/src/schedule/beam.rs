@@ -6,7 +6,7 @@ use super::goal::Goal;
 use super::state::State;
 
 /// The most work of a beam: its width times the square of the number of tasks.
-const WORK: usize = 400_000;
+const WORK: usize = 150_000;
 
 /// How partial schedules with one bound are compared: by their last steps.
 #[derive(Clone, Copy, Debug)]
