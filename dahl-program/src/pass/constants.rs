@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use dahl_core::__program::Initial;
 
 use crate::graph::{Graph, Origin, Task};
+use crate::listing::label;
 
 pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut is_constant: Vec<bool> =
@@ -30,8 +31,8 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
         same[number] = *found.entry((array.element.name, array.bytes, value)).or_insert(number);
     }
     let merged = (0..same.len()).filter(|&array| same[array] != array);
-    let notes =
-        merged.map(|array| format!("{} is {}", graph.label(array), graph.label(same[array]))).collect();
+    let label = |array: usize| label(graph.arrays[array].name.as_deref(), array);
+    let notes = merged.map(|array| format!("{} is {}", label(array), label(same[array]))).collect();
     for access in graph.tasks.iter_mut().flat_map(|task| &mut task.uses) {
         access.array = access.array.map(|array| same[array]);
     }
