@@ -1,0 +1,5 @@
+//! Programs on several ranks.
+
+mod failures;
+mod kernels;
+mod random;
