@@ -17,6 +17,7 @@
 //! * `metering`: reads the energy counters of the machine, whose meters are in [`energy`].
 //! * `trace`: records the events of a run in a file.
 //! * `program`: recordings of what a function submits, and their replays.
+//! * [`ranks`]: several ranks that run the same program.
 //! * `tape`: the tasks that gradients are computed from. `expression`: interprets the derivatives of derived maps.
 //! * `machine`: descriptions of machines. [`device`]: the devices of a runtime. `simulation`: the events of a simulated
 //!   run.
@@ -50,6 +51,7 @@ mod partition;
 pub mod perf;
 mod platform;
 mod program;
+pub mod ranks;
 mod runtime;
 mod scheduler;
 pub mod shape;

@@ -19,6 +19,7 @@ use dahl_energy::Meters;
 use crate::autotune::TeamPolicy;
 use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
+use crate::ranks::Transport;
 use crate::scheduler::Scheduler;
 use crate::stall::OnStall;
 use crate::topology::Binding;
@@ -65,6 +66,7 @@ pub struct RuntimeBuilder {
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
+    ranks: Option<Arc<dyn Transport>>,
     machine: Option<Machine>,
     cuda_devices: Option<usize>,
     cuda_limit_mb: Option<f64>,
@@ -159,6 +161,12 @@ impl RuntimeBuilder {
     /// Calls `observer` for every submission.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Makes the runtime one of several ranks, which run the same program and exchange values by `transport`.
+    pub fn ranks(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.ranks = Some(transport);
         self
     }
 

@@ -19,6 +19,7 @@ use crate::machine::Machine;
 use crate::metering::EnergySetting;
 use crate::observer::Observer;
 use crate::perf::{self, Store};
+use crate::ranks::Transport;
 use crate::scheduler::{Eager, PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::statistics::Output;
@@ -53,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// What carries messages, if this is one of several ranks.
+    pub(crate) ranks: Option<Arc<dyn Transport>>,
     /// The simulated machine.
     pub(crate) machine: Option<Machine>,
     /// The CUDA devices in use, each of which is an additional worker.
@@ -90,6 +93,7 @@ impl Config {
             tasks_in_flight: LEAST_TASKS,
             limit_bytes: None,
             observer: None,
+            ranks: None,
             clock: if machine.is_some() { Clock::start_virtual() } else { Clock::start() },
             machine,
             cuda: Vec::new(),
@@ -197,6 +201,7 @@ impl RuntimeBuilder {
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
+            ranks: self.ranks,
             machine,
             cuda,
             clock,

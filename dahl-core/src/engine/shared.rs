@@ -22,6 +22,7 @@ use crate::metering::Metering;
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::platform::Platform;
+use crate::ranks::Ranks;
 use crate::scheduler::{PlanDivergences, Recording, Scheduler, Workers};
 use crate::sleep::Sleep;
 use crate::stall::Stall;
@@ -122,6 +123,7 @@ impl Shared {
             name: config.name,
             built_at: config.built_at,
             log: config.records.then(Log::default),
+            ranks: config.ranks.map(Ranks::new),
         });
         Self {
             stall: Stall::new(config.stall_after, config.on_stall, workers, scheduler.name()),

@@ -242,6 +242,12 @@ pub enum ErrorKind {
         /// What is wrong, and a remedy.
         fact: String,
     },
+    /// D0029: something that several ranks cannot do, programs of ranks that differ, or a rank that failed.
+    #[error("{fact}")]
+    Ranks {
+        /// What is wrong, and a remedy.
+        fact: String,
+    },
     /// D0028: an array that a program does not know, while it is recorded.
     #[error(
         "{codelet}: one of its arrays is neither an argument of the program that is recorded nor made under its scope; pass it to the program"
@@ -287,6 +293,7 @@ impl ErrorKind {
             Self::WhileRecording { .. } => "D0026",
             Self::Program { .. } => "D0027",
             Self::NotAnArgument { .. } => "D0028",
+            Self::Ranks { .. } => "D0029",
             Self::Other(_) => "D0099",
         }
     }

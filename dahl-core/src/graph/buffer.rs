@@ -88,6 +88,17 @@ impl ArrayState {
         Ok(())
     }
 
+    /// A copy of the elements of a whole array at home.
+    ///
+    /// # Safety
+    /// The caller holds an access that reads, and has prepared the array at home.
+    pub(crate) unsafe fn copy_home(&self) -> Vec<u8> {
+        let Fixed { bytes, part, .. } = self.fixed();
+        assert!(part.is_none(), "the elements of a part are not contiguous");
+        // SAFETY: the array's buffer spans `bytes` initialised bytes, and no task writes them during the caller's access.
+        unsafe { std::slice::from_raw_parts(self.pointer(), *bytes) }.to_vec()
+    }
+
     /// Calls `change` with the elements at home, contiguous: those of a strided part are copied there and back.
     ///
     /// # Safety

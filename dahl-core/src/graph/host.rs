@@ -23,6 +23,7 @@ use crate::error::Failure;
 use crate::fork::Generation;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::platform::Platform;
+use crate::ranks::Ranks;
 use crate::sleep::{Interest, Monitor, Sleep};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::trace::Recorder;
@@ -99,6 +100,7 @@ pub(crate) struct HostParts {
     pub(crate) name: String,
     pub(crate) built_at: &'static Location<'static>,
     pub(crate) log: Option<Log>,
+    pub(crate) ranks: Option<Ranks>,
 }
 
 /// The common state of the arrays and tasks of a runtime. It lives as long as any of them.
@@ -134,6 +136,8 @@ pub(crate) struct Host {
     built_at: &'static Location<'static>,
     /// For an engine that only records what is submitted.
     log: Option<Log>,
+    /// If it is one of several ranks.
+    ranks: Option<Ranks>,
 }
 
 impl fmt::Debug for Host {
@@ -153,8 +157,18 @@ impl Deref for Host {
 
 impl Host {
     pub(crate) fn new(parts: HostParts) -> Self {
-        let HostParts { memory, platform, recorder, sleep, clock, tasks_in_flight, name, built_at, log } =
-            parts;
+        let HostParts {
+            memory,
+            platform,
+            recorder,
+            sleep,
+            clock,
+            tasks_in_flight,
+            name,
+            built_at,
+            log,
+            ranks,
+        } = parts;
         let workers = platform.workers();
         Self {
             records: Slab::new(Record::new),
@@ -180,6 +194,7 @@ impl Host {
             name,
             built_at,
             log,
+            ranks,
         }
     }
 
@@ -221,6 +236,12 @@ impl Host {
     /// The line that built it.
     pub(crate) fn built_at(&self) -> &'static Location<'static> {
         self.built_at
+    }
+
+    /// The ranks, if this is one of several.
+    #[inline]
+    pub(crate) fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref()
     }
 
     /// The log of an engine that only records what is submitted.

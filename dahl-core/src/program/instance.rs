@@ -182,6 +182,10 @@ impl Instance {
         if in_kernel() {
             return fail(ErrorKind::InsideKernel { call: program });
         }
+        if executor.ranks().is_some() {
+            let fact = "a program cannot be replayed over ranks; call its function".to_owned();
+            return fail(ErrorKind::Program { program, fact });
+        }
         if executor.is_stopped() {
             return fail(ErrorKind::RuntimeDropped { subject: program });
         }

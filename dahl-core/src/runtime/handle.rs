@@ -23,6 +23,7 @@ use crate::machine::TransferTotal;
 use crate::machine::WorkerInfo;
 use crate::memory::{Block, Holder, MemoryUse};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::ranks::Ranks;
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
@@ -87,6 +88,11 @@ impl Runtime {
         let location = Location::caller();
         let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
         require_memory(config.processors.len(), config.tasks_in_flight).map_err(no_thread)?;
+        if config.ranks.is_some() && config.machine.is_some() {
+            let fact = "a simulated machine cannot be one of several ranks; build the runtime without one"
+                .to_owned();
+            return Err(Error::at(ErrorKind::Ranks { fact }, location));
+        }
         let executor = Executor::new(config);
         if let Some(trace) = executor.trace() {
             trace.start().map_err(|error| no_thread(error.to_string()))?;
@@ -199,6 +205,36 @@ impl Runtime {
         ))
     }
 
+    /// Makes rank `rank` the owner of an array: tasks that write it run there. Without ranks, the only one is 0.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    #[track_caller]
+    pub fn set_owner<T: Element, const N: usize>(&self, array: &Array<'_, T, N>, rank: usize) -> Result<()> {
+        let ranks = self.executor.ranks();
+        let len = ranks.map_or(1, Ranks::len);
+        if rank >= len {
+            let fact = format!("set_owner: there is no rank {rank}, but {len} from 0 on");
+            return Err(Error::new(ErrorKind::Ranks { fact }));
+        }
+        if let Some(ranks) = ranks {
+            let mut table = ranks.table();
+            ranks.note(format!("set_owner of array {} to {rank}", table.number(array.id())));
+            table.set_owner(array.id(), rank);
+        }
+        Ok(())
+    }
+
+    /// This rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.executor.ranks().map_or(0, Ranks::rank)
+    }
+
+    /// The number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.executor.ranks().map_or(1, Ranks::len)
+    }
+
     /// Waits for all tasks.
     ///
     /// # Errors
@@ -211,6 +247,10 @@ impl Runtime {
         }
         if self.executor.is_forked() {
             return Err(Error::new(ErrorKind::Forked { subject: "wait" }));
+        }
+        if let Some(ranks) = self.executor.ranks() {
+            let line = format!("wait at {}", Location::caller());
+            ranks.meet(line).map_err(|fact| Error::new(ErrorKind::Ranks { fact }))?;
         }
         self.executor.drain();
         match self.executor.failures().take_first() {

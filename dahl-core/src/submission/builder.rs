@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
 use crate::graph::{ArrayState, Engine};
 use crate::shape::Layout;
-use crate::task::Draft;
+use crate::task::{Draft, runs_here};
 
 /// A task with its arrays and arguments, to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
@@ -33,6 +33,8 @@ pub struct Task<'a> {
     pub(super) error: Option<Error>,
     pub(super) location: &'static Location<'static>,
     pub(super) synchronous: bool,
+    /// The rank on which it runs, if the program names one.
+    pub(super) rank: Option<usize>,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Task<'a> {
             error: None,
             location: Location::caller(),
             synchronous: false,
+            rank: None,
             borrows: PhantomData,
         }
     }
@@ -260,6 +263,11 @@ impl<'a> Task<'a> {
             if let Some(array) = array.filter(|_| !access.mode.is_shared()) {
                 array.saves().note_write(self.location);
             }
+        }
+        if let Some(ranks) = draft.host().ranks()
+            && !runs_here(&draft, ranks, self.rank)?
+        {
+            return Ok(()); // another rank runs it
         }
         self.contribute(&mut draft)?;
         // Nothing can fail from here on, so the content of outputs may be discarded.

@@ -7,6 +7,7 @@ use crate::array::Array;
 use crate::description::{Call, Placement};
 use crate::error::{Error, ErrorKind, Failure};
 use crate::graph::{Callback, Host};
+use crate::ranks::Ranks;
 
 impl<'a> Task<'a> {
     /// Changes the call, if there is a draft: with an earlier error there is none.
@@ -68,6 +69,20 @@ impl<'a> Task<'a> {
         match self.host() {
             Some(host) if !able(host) => self.fail_for_workers(host, format!("worker {worker}")),
             _ => self.set(|call| call.options.place = Placement::Worker(worker)),
+        }
+        self
+    }
+
+    /// Runs the task on this rank, whatever it writes. Without ranks, the only one is 0.
+    ///
+    /// The submission fails if there is no such rank.
+    pub fn on_rank(mut self, rank: usize) -> Self {
+        let ranks = self.host().and_then(Host::ranks).map_or(1, Ranks::len);
+        if rank < ranks {
+            self.rank = Some(rank);
+        } else {
+            let fact = format!("{}: there is no rank {rank}, but {ranks} from 0 on", self.codelet.name);
+            self.fail(Error::at(ErrorKind::Ranks { fact }, self.location));
         }
         self
     }

@@ -159,7 +159,6 @@ impl External {
     ///
     /// # Panics
     /// If the access does not change an array of the task's.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
     pub(crate) fn change(
         &mut self,
         index: usize,
@@ -172,6 +171,24 @@ impl External {
         // mutably.
         unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
             .map_err(|error| error.to_string())
+    }
+
+    /// A copy of the elements of access `index`, in row-major order. Waits until they are in main memory.
+    ///
+    /// # Errors
+    /// If they cannot be made available there.
+    ///
+    /// # Panics
+    /// If the access is no read of an array of the task's.
+    pub(crate) fn bytes(&self, index: usize) -> std::result::Result<Vec<u8>, String> {
+        let access = self.task().access(index);
+        assert!(access.mode == AccessMode::R, "access {index} does not only read");
+        let array = access.state().expect("scratch is no array");
+        // SAFETY: the task holds its accesses, and is not completed.
+        unsafe { array.prepare_at(HOME, access.mode, self.requester()) }
+            .map_err(|error| error.to_string())?;
+        // SAFETY: as above, and the elements are at home.
+        Ok(unsafe { array.copy_home() })
     }
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs

@@ -4,6 +4,7 @@
 use std::panic::Location;
 
 use super::draft::Draft;
+use super::over_ranks::meet_for_access;
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::codelet::in_kernel;
@@ -39,6 +40,7 @@ pub(crate) fn wait_for_access(
     if !mode.is_shared() {
         array.saves().note_write(location);
     }
+    meet_for_access(host, array, mode, call, location)?;
     array.flush_pending(mode);
     if let Some(recorder) = host.recorder() {
         recorder.host(array.id(), mode);

@@ -12,7 +12,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
     &[("dahl-cuda", "dahl-cuda"), ("dahl-trace", "dahl-trace")],
     &[("dahl-driver", "dahl-driver")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
-    &[("dahl-testing", "dahl-testing"), ("dahl-program", "dahl-program")],
+    &[("dahl-testing", "dahl-testing"), ("dahl-program", "dahl-program"), ("dahl-ranks", "dahl-ranks")],
     &[("dahl", ".")],
     &[("dahl-nn", "dahl-nn")],
     &[("dahl-cli", "dahl-cli")],
@@ -22,7 +22,7 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 pub const ROOMS: &[&[&str]] = &[
     &["sync", "array_id", "clock", "shape"],
     &["sleep", "footprint", "float_control", "fork", "metering"],
-    &["memory"],
+    &["memory", "ranks"],
     &["codelet", "error"],
     &["topology", "check", "expression"],
     &["machine"],

@@ -1,0 +1,70 @@
+//! Several ranks that run the same program: which rank has which copy, and whether their programs agree. `README.md`
+//! says why they do, and why there is no deadlock.
+//!
+//! Not here: the tasks that send and receive (`task`), and what carries the messages (the crate `dahl-ranks`).
+
+mod agreement;
+mod table;
+mod transport;
+
+use std::fmt;
+use std::sync::Arc;
+
+use agreement::Agreement;
+pub(crate) use table::{Missing, Table};
+pub use transport::{Arrival, Tag, Transport};
+
+use crate::sync::{Mutex, MutexGuard};
+
+/// This rank's knowledge of all ranks.
+pub(crate) struct Ranks {
+    transport: Arc<dyn Transport>,
+    table: Mutex<Table>,
+    agreement: Mutex<Agreement>,
+}
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank(), self.len())
+    }
+}
+
+impl Ranks {
+    pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
+        let table = Mutex::new(Table::new(transport.ranks()));
+        Self { transport, table, agreement: Mutex::default() }
+    }
+
+    /// This rank.
+    pub(crate) fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
+    /// The number of ranks.
+    pub(crate) fn len(&self) -> usize {
+        self.transport.ranks()
+    }
+
+    pub(crate) fn transport(&self) -> &Arc<dyn Transport> {
+        &self.transport
+    }
+
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Notes what the program does next.
+    pub(crate) fn note(&self, line: String) {
+        self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner).note(line);
+    }
+
+    /// Notes it, and compares all that was noted since the last meeting with every other rank.
+    ///
+    /// # Errors
+    /// The first submission that differs, or why a rank does not answer.
+    pub(crate) fn meet(&self, line: String) -> Result<(), String> {
+        let mut agreement = self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        agreement.note(line);
+        agreement.meet(&*self.transport)
+    }
+}

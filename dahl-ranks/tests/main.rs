@@ -1,0 +1,6 @@
+//! Programs on several ranks.
+
+mod data_parallel;
+mod failures;
+mod kernels;
+mod random;
