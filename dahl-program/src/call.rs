@@ -41,6 +41,8 @@ pub struct Program {
     most_bytes: Option<usize>,
     listings: Vec<Listing>,
     most: usize,
+    /// Whether the second call for each shape records too.
+    compares: bool,
     /// The most recent call's is the first.
     kept: Vec<Kept>,
     recordings: u64,
@@ -54,6 +56,8 @@ pub struct Program {
 #[derive(Debug)]
 struct Kept {
     signature: Signature,
+    /// Whether a second recording was the same.
+    is_compared: bool,
     /// How many random numbers a call draws.
     drawn: u64,
     /// The slots that tasks take their arguments from.
@@ -89,12 +93,20 @@ impl Program {
             most_bytes: None,
             listings: Vec::new(),
             most: KEPT,
+            compares: false,
             kept: Vec::new(),
             recordings: 0,
             replays: 0,
             random: None,
             spare,
         }
+    }
+
+    /// Lets the second call for each shape record too: if that recording is another one, the call fails. So a function that
+    /// depends on more than its arguments is noticed.
+    #[doc(hidden)]
+    pub fn compare_recordings(&mut self) {
+        self.compares = true;
     }
 
     /// Forgets all recordings: the next call records.
@@ -227,29 +239,32 @@ impl Program {
         };
         bindings.set_random(seed, before);
         let found = self.kept.iter().position(|kept| bindings.fits(&kept.signature));
-        let replays = found.is_some();
-        match found {
-            Some(0) => self.replays += 1,
-            Some(position) => {
-                self.kept[..=position].rotate_right(1);
-                self.replays += 1;
-            }
-            None => {
-                // The function gets the arguments, which must not be borrowed meanwhile.
-                let detached = bindings.detached(&self.engine, self.body.codelet.name, location)?;
-                drop(bindings);
-                let mut names = Vec::new();
-                arguments.name(self.body.parameters, &mut names);
-                let kept = self.record(arguments, &detached, &names, location, function)?;
-                bindings = Bindings::new();
-                arguments.bind(&mut bindings);
-                // The function has counted the step of an optimizer: the numbers are those from before.
-                bindings.set_numbers(&detached);
-                detached.require_same(&bindings, self.body.codelet.name, location)?;
+        if let Some(position) = found {
+            self.kept[..=position].rotate_right(1);
+        }
+        let replays = found.is_some() && (!self.compares || self.kept[0].is_compared);
+        if replays {
+            self.replays += 1;
+        } else {
+            // The function gets the arguments, which must not be borrowed meanwhile.
+            let detached = bindings.detached(&self.engine, self.body.codelet.name, location)?;
+            drop(bindings);
+            let mut names = Vec::new();
+            arguments.name(self.body.parameters, &mut names);
+            let kept = self.record(arguments, &detached, &names, location, function)?;
+            if found.is_some() {
+                self.require_equal(&kept, location)?;
+                self.kept[0].is_compared = true;
+            } else {
                 self.kept.insert(0, kept);
                 self.kept.truncate(self.most);
-                self.recordings += 1;
             }
+            bindings = Bindings::new();
+            arguments.bind(&mut bindings);
+            // The function has counted the step of an optimizer: the numbers are those from before.
+            bindings.set_numbers(&detached);
+            detached.require_same(&bindings, self.body.codelet.name, location)?;
+            self.recordings += 1;
         }
         let kept = &self.kept[0];
         let mut shapes = &kept.shapes[..];
@@ -267,6 +282,17 @@ impl Program {
 }
 
 impl Program {
+    /// Requires that a second recording is the first one again.
+    fn require_equal(&self, again: &Kept, location: &'static Location<'static>) -> Result<()> {
+        let difference = self.kept[0].graph.listing().difference(&again.graph.listing());
+        if difference.is_empty() {
+            return Ok(());
+        }
+        let program = self.body.codelet.name;
+        let fact = format!("called twice, it submits other tasks, or other arguments:\n{difference}");
+        Err(refusal(program, fact, location))
+    }
+
     /// Records the function for the arguments.
     fn record<A>(
         &self,
@@ -321,6 +347,7 @@ impl Program {
         )?;
         Ok(Kept {
             signature: before.signature().clone(),
+            is_compared: false,
             drawn,
             slots,
             shapes,

@@ -68,8 +68,12 @@ fn check_step(arrays: &[ArraySpec], step: &Step) -> Result<(), String> {
         StepKind::Task(desc) => desc.arguments().len(),
         StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => 0,
     };
-    if !step.varying.iter().all(|varying| varying.fits(arguments)) {
-        return Err("plain arguments that vary are not among its arguments".to_owned());
+    let mut patched: Vec<_> = step.varying.iter().map(|varying| varying.patched(arguments)).collect();
+    patched.sort_unstable_by_key(|range| range.start);
+    let is_inside = patched.iter().all(|range| range.start <= range.end && range.end <= arguments);
+    let is_apart = patched.windows(2).all(|pair| pair[0].end <= pair[1].start);
+    if !(is_inside && is_apart && step.varying.iter().all(|varying| varying.fits(arguments))) {
+        return Err("plain arguments that vary are not among its arguments, or overlap".to_owned());
     }
     let mut seen: Vec<(usize, bool)> = Vec::new();
     for (array, writes) in uses(step) {

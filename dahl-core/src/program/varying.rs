@@ -108,6 +108,14 @@ impl Varying {
         }
     }
 
+    /// The bytes that it sets, of so many bytes of arguments.
+    pub(super) fn patched(&self, arguments: usize) -> Range<usize> {
+        match self {
+            Self::Arguments { .. } => 0..arguments,
+            Self::Random { at, .. } => *at..at.saturating_add(16),
+        }
+    }
+
     /// How many bytes of numbers a call needs for it.
     pub(super) fn needs(&self) -> usize {
         match self {

@@ -31,7 +31,8 @@ pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
     }
 
     /// Adds the plain arguments of the tasks that [`update`](Self::update) submits, in order. A program that is replayed has
-    /// other ones in each step, without another recording. A rule that adds none is recorded anew for each step and setting.
+    /// other ones in each step, without another recording: so which operation `update` submits may depend on the names of the
+    /// arrays, and not on these numbers. A rule that adds none is recorded anew for each step and setting.
     fn numbers(&self, _step: u64, _numbers: &mut Numbers<'_>) {}
 
     /// Submits the task of the parameter's update number `step`, from 1. There is an array for each of

@@ -47,7 +47,8 @@ pub(super) struct Batch<'r, 'a, 's, T: Real, M, S: Source<T>, N, O> {
 
 impl BatchProgram {
     /// The program on the runtime of an arena, or the reason why steps are submitted. Steps by a function of the user's are
-    /// recorded anew in each epoch: what the function does besides may have changed.
+    /// recorded anew in each epoch, twice: what the function depends on besides may have changed, and a function that submits
+    /// something else in each step is noticed.
     ///
     /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
@@ -62,7 +63,11 @@ impl BatchProgram {
         if arena.worker_infos().iter().any(|worker| !worker.is_cpu()) {
             return Err("the runtime has devices".to_owned());
         }
-        Ok(Self { program: Program::beside(arena, &BODY), records_epochs, is_bound: false })
+        let mut program = Program::beside(arena, &BODY);
+        if records_epochs {
+            program.compare_recordings();
+        }
+        Ok(Self { program, records_epochs, is_bound: false })
     }
 
     pub(super) fn begin_epoch(&mut self) {

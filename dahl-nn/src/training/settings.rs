@@ -73,10 +73,11 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// the model nor to the optimizer nor to the batch, if the optimizer or the source cannot be bound, for batches of
     /// more than four micro-batches, and on runtimes with devices.
     ///
-    /// A function that computes the loss is called once in each epoch for each shape, and its tasks are replayed for the
-    /// other batches: what else it looks at must not change within an epoch. The layers and the loss of a
-    /// [`Sequential`](crate::Sequential) are called once for each shape: those of your own must depend on nothing but their
-    /// arrays and settings, and draw random numbers from the step.
+    /// A function that computes the loss is called for the first two batches of each shape in each epoch. If it submits the
+    /// same tasks with the same arguments for both, these are replayed for the other batches; otherwise steps are submitted.
+    /// So values that it captures may change between epochs, or with each batch. One that changes in the middle of an
+    /// epoch only needs `replays(false)`. The layers and the loss of a [`Sequential`](crate::Sequential) are called once for each
+    /// shape: those of your own must depend on nothing but their arrays and settings, and draw random numbers from the step.
     pub fn replays(mut self, replays: bool) -> Self {
         self.options.replays = replays;
         self

@@ -97,6 +97,7 @@ impl Graph {
             array.extents.clone_from(extents);
         }
         let mut tasks = Vec::with_capacity(recorded.steps.len());
+        assert_eq!(recorded.steps.len(), recorded.varying.len(), "each step has its arguments that vary");
         for (step, varying) in recorded.steps.into_iter().zip(recorded.varying) {
             let partition = |whole, parts: &[_]| {
                 std::iter::once(&whole).chain(parts).map(|id| numbers[id]).collect::<Vec<usize>>()
