@@ -3,6 +3,7 @@
 use std::fs;
 use std::panic::Location;
 use std::path::Path;
+use std::slice;
 
 use dahl_core::{Result, Runtime};
 use dahl_program::{Change, Effort, Listing, ListingError, Passes, Program};
@@ -140,11 +141,12 @@ fn differences_name_steps_and_fields() {
 fn a_program_records_only_what_its_file_has() {
     let listing = example();
     let actions = [Action::Mix(0, 1, 2), Action::Map(2, 1, 3), Action::Scale(3, 4), Action::AddUp(3, 0)];
-    let again = recorded(&actions, Passes::none(), &[listing.clone()]).expect("it is the same");
+    let again = recorded(&actions, Passes::none(), slice::from_ref(&listing)).expect("it is the same");
     assert!(again.difference(&listing).is_empty());
     let declared = rest(&listing.to_json()).replacen("0000000000000003", "00000000000000ff", 1);
     let declared = read(sealed(&declared)).expect("it is whole");
-    let refused = recorded(&actions, Passes::none(), &[declared.clone()]).expect_err("a declaration differs");
+    let refused =
+        recorded(&actions, Passes::none(), slice::from_ref(&declared)).expect_err("a declaration differs");
     let text = refused.to_string();
     for fact in ["segment: ", "map(", "declaration: 00000000000000ff -> 0000000000000003"] {
         assert!(text.contains(fact), "`{fact}` is not in: {text}");
