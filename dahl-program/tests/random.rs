@@ -93,8 +93,8 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
 }
 
 fn passes() -> impl Strategy<Value = Passes> {
-    any::<[bool; 3]>().prop_map(|[dead, common, fusion]| {
-        Passes::none().dead_tasks(dead).common_subexpressions(common).fusion(fusion)
+    any::<[bool; 4]>().prop_map(|[dead, common, fusion, reductions]| {
+        Passes::none().dead_tasks(dead).common_subexpressions(common).fusion(fusion).reductions(reductions)
     })
 }
 

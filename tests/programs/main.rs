@@ -5,4 +5,5 @@ mod fusion;
 mod passes;
 mod random;
 mod recording;
+mod reductions;
 mod refused;

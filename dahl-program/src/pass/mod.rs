@@ -8,6 +8,8 @@ mod fusion;
 
 use std::fmt;
 
+use fusion::Fuses;
+
 use crate::graph::Graph;
 
 /// Which passes a program's graph goes through. By default all of them.
@@ -16,6 +18,7 @@ pub struct Passes {
     dead_tasks: bool,
     common_subexpressions: bool,
     fusion: bool,
+    reductions: bool,
 }
 
 impl Default for Passes {
@@ -47,12 +50,12 @@ impl fmt::Display for PassReport {
 impl Passes {
     /// All passes.
     pub const fn all() -> Self {
-        Self { dead_tasks: true, common_subexpressions: true, fusion: true }
+        Self { dead_tasks: true, common_subexpressions: true, fusion: true, reductions: true }
     }
 
     /// No pass: the graph stays as it was recorded.
     pub const fn none() -> Self {
-        Self { dead_tasks: false, common_subexpressions: false, fusion: false }
+        Self { dead_tasks: false, common_subexpressions: false, fusion: false, reductions: false }
     }
 
     /// Whether tasks are removed whose results nobody uses.
@@ -73,10 +76,16 @@ impl Passes {
         self
     }
 
+    /// Whether a sum joins the maps that make its input. It is a part of the fusion, and can be on alone.
+    pub const fn reductions(mut self, on: bool) -> Self {
+        self.reductions = on;
+        self
+    }
+
     /// Takes a graph through the passes, on a runtime that `has_devices` or has none.
     pub(crate) fn run(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
         let mut reports = Vec::new();
-        let mut run = |on: bool, name: &'static str, pass: fn(&mut Graph) -> Vec<String>| {
+        let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
                 let before = graph.tasks();
                 let notes = pass(graph);
@@ -84,10 +93,12 @@ impl Passes {
                 reports.push(PassReport { pass: name, before, after: graph.tasks(), notes });
             }
         };
-        run(self.common_subexpressions, "common subexpressions", common_subexpressions::run);
-        run(self.dead_tasks, "dead tasks", dead_tasks::run);
-        run(self.fusion && !has_devices, "fusion", fusion::run);
-        if self.fusion && has_devices {
+        run(self.common_subexpressions, "common subexpressions", &common_subexpressions::run);
+        run(self.dead_tasks, "dead tasks", &dead_tasks::run);
+        let fuses = Fuses { maps: self.fusion, reductions: self.reductions };
+        let is_on = fuses.maps || fuses.reductions;
+        run(is_on && !has_devices, "fusion", &|graph| fusion::run(graph, fuses));
+        if is_on && has_devices {
             let notes = vec!["not done: fused maps have no kernel for devices".to_owned()];
             reports.push(PassReport { pass: "fusion", before: graph.tasks(), after: graph.tasks(), notes });
         }
