@@ -93,13 +93,14 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
 }
 
 fn passes() -> impl Strategy<Value = Passes> {
-    any::<[bool; 5]>().prop_map(|[constants, dead, common, fusion, in_place]| {
+    any::<[bool; 6]>().prop_map(|[constants, dead, common, fusion, in_place, reductions]| {
         Passes::none()
             .constants(constants)
             .dead_tasks(dead)
             .common_subexpressions(common)
             .fusion(fusion)
             .in_place(in_place)
+            .reductions(reductions)
     })
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [us
 #[codelet(
     R, REDUX,
     shape(out = []),
+    blocks = simd::BLOCK,
     flops = input.len(),
     cuda = crate::kernels::SUM,
     gradient = adjoint(super::sum_backward),

@@ -6,4 +6,5 @@ mod in_place;
 mod passes;
 mod random;
 mod recording;
+mod reductions;
 mod refused;

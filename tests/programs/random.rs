@@ -3,9 +3,10 @@
 
 use std::panic::Location;
 
-use dahl::ops::codelets::{Add, Exp, Matmul, Mul, Neg, Relu, Sub, SumAxis};
+use dahl::ops::codelets::{Add, Exp, Matmul, Mul, Neg, Relu, Sub, Sum, SumAxis};
 use dahl::ops::{
     add_init, add_self, exp_init, matmul_init, mul_init, neg_init, relu_init, sub_init, sum_axis_init,
+    sum_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
@@ -31,6 +32,7 @@ enum Action {
     Exp,
     Neg,
     Matmul,
+    Sum,
     SumAxis(usize),
     AddToTotal,
     Transposed,
@@ -46,6 +48,7 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => Just(Action::Exp),
         1 => Just(Action::Neg),
         1 => Just(Action::Matmul),
+        2 => Just(Action::Sum),
         1 => (0..2_usize).prop_map(Action::SumAxis),
         1 => Just(Action::AddToTotal),
         1 => Just(Action::Transposed),
@@ -56,7 +59,15 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
 
 /// All operations of the programs.
 trait Scopes:
-    Scope<Add> + Scope<Sub> + Scope<Mul> + Scope<Relu> + Scope<Exp> + Scope<Neg> + Scope<Matmul> + Scope<SumAxis>
+    Scope<Add>
+    + Scope<Sub>
+    + Scope<Mul>
+    + Scope<Relu>
+    + Scope<Exp>
+    + Scope<Neg>
+    + Scope<Matmul>
+    + Scope<Sum>
+    + Scope<SumAxis>
 {
 }
 
@@ -68,6 +79,7 @@ impl<S> Scopes for S where
         + Scope<Exp>
         + Scope<Neg>
         + Scope<Matmul>
+        + Scope<Sum>
         + Scope<SumAxis>
 {
 }
@@ -98,6 +110,7 @@ fn run<'s, T: Real>(
             Action::Exp => exp_init(scope, x)?,
             Action::Neg => neg_init(scope, x)?,
             Action::Matmul if x.shape()[1] == y.shape()[0] => matmul_init(scope, x, y)?,
+            Action::Sum => neg_init(scope, &*sum_init(scope, x)?.reshaped([1, 1])?)?,
             Action::SumAxis(axis) => sum_axis_init(scope, x, axis)?,
             Action::AddToTotal if is_full(x) => {
                 add_self(total, x)?;
@@ -173,11 +186,11 @@ proptest! {
         actions in actions(),
         workers in 1..3_usize,
         element in 0..4_usize,
-        on in any::<[bool; 5]>(),
+        on in any::<[bool; 6]>(),
         tight in any::<bool>(),
     ) {
         let passes = Passes::none().dead_tasks(on[0]).common_subexpressions(on[1]).fusion(on[2]);
-        let passes = passes.in_place(on[3]).constants(on[4]);
+        let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]);
         let check = [check::<f16>, check::<bf16>, check::<f32>, check::<f64>][element];
         check(&actions, workers, passes, tight).expect("every call is right");
     }

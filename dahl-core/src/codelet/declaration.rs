@@ -37,6 +37,8 @@ pub struct Codelet {
     pub broadcasts: bool,
     /// Whether it is a map: each element of its output depends on one element of each input.
     pub is_map: bool,
+    /// For a reduction whose order is a tree of [blocks](Self::blocks): the elements of a block.
+    pub blocks: Option<usize>,
     /// Floating-point operations of one task, if declared.
     pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
     /// Bytes that one task moves, if declared; otherwise those of its arrays.
@@ -59,6 +61,7 @@ impl Codelet {
             in_place: None,
             broadcasts: false,
             is_map: false,
+            blocks: None,
             flops: None,
             bytes: None,
         }
@@ -115,6 +118,17 @@ impl Codelet {
     /// Declares that each element of the output depends on one element of each input.
     pub const fn map(mut self) -> Self {
         self.is_map = true;
+        self
+    }
+
+    /// Declares the order in which its kernel reduces its one input, an array of any shape, in row-major order.
+    ///
+    /// The kernel cuts the elements into blocks of `elements`, reduces each, and combines the results as a binary counter
+    /// carries: two results of equally many blocks become one, and at the end what is left is combined from the last and
+    /// smallest, which may be of a short block, to the first and largest. It combines that with the output.
+    pub const fn blocks(mut self, elements: usize) -> Self {
+        assert!(elements > 0, "a block has elements");
+        self.blocks = Some(elements);
         self
     }
 

@@ -1,5 +1,6 @@
-//! [`Fused`]: several maps as one codelet, made at run time. Its kernel runs the maps' own kernels tile by tile, so what they
-//! pass on to each other stays in the first-level cache, and every bit is that of the maps one after the other.
+//! [`Fused`]: several maps as one codelet, made at run time, and a reduction of what they compute. Its kernel runs the maps'
+//! own kernels tile by tile, so what they pass on to each other stays in the first-level cache, and every bit is that of the
+//! maps one after the other.
 #![allow(unsafe_code, reason = "cuts operands into tiles")]
 
 use std::cell::Cell;
@@ -12,6 +13,7 @@ use super::kernel::{Kernel, Maps};
 use super::kernel_memory::KernelMemory;
 use super::operand::Operand;
 use super::packs::Packs;
+use super::reducer::{FusedReduction, Reducer};
 use super::views::{Line, Views};
 use crate::access::AccessMode;
 use crate::element::ElementType;
@@ -27,6 +29,8 @@ const LEAST_TILE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Fused {
     steps: Vec<FusedStep>,
+    /// What is done with the output of one of them; its own output is the last operand.
+    reduction: Option<FusedReduction>,
     /// The element types of what the maps pass on.
     passed: Vec<ElementType>,
     /// Bytes of one element of each operand, and of all that the maps pass on.
@@ -55,8 +59,8 @@ pub enum FusedOperand {
     Passed(usize),
 }
 
-/// What distinguishes fused codelets: for each map its codelet and kernel, and its operands.
-type Key = Vec<(usize, usize, Vec<FusedOperand>)>;
+/// What distinguishes fused codelets: for each map its codelet and kernel, and its operands; and the reduction.
+type Key = (Vec<(usize, usize, Vec<FusedOperand>)>, Option<(usize, usize)>);
 
 /// All that were made: a program that is recorded again finds its own.
 static MADE: LazyLock<Mutex<HashMap<Key, &'static Codelet>>> = LazyLock::new(Mutex::default);
@@ -76,18 +80,43 @@ impl FusedStep {
     }
 }
 
-/// The codelet that runs these maps, whose operands are the inputs and then the outputs that are not only passed on. It is
-/// made once and never freed.
-pub(crate) fn fuse(steps: &[FusedStep], inputs: usize) -> &'static Codelet {
+/// The shape to which arrays of these shapes stretch; none if they have several ranks, or do not fit each other.
+pub fn stretched<'e>(shapes: impl IntoIterator<Item = &'e [usize]>) -> Option<Vec<usize>> {
+    let mut shapes = shapes.into_iter();
+    let mut all = shapes.next()?.to_vec();
+    for shape in shapes {
+        if shape.len() != all.len() {
+            return None;
+        }
+        for (all, &extent) in all.iter_mut().zip(shape) {
+            match (*all, extent) {
+                (1, _) => *all = extent,
+                (_, 1) => {}
+                (one, other) if one == other => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(all)
+}
+
+/// The codelet that runs these maps and the reduction. Its operands are the inputs, then the outputs that are not only
+/// passed on, then the output of the reduction. It is made once and never freed.
+pub(crate) fn fuse(
+    steps: &[FusedStep],
+    inputs: usize,
+    reduction: Option<FusedReduction>,
+) -> &'static Codelet {
     let address = |kernel: Option<&'static Kernel>| kernel.map_or(0, |kernel| ptr::from_ref(kernel).addr());
     let key =
         |step: &FusedStep| (ptr::from_ref(step.codelet).addr(), address(step.kernel), step.operands.clone());
-    let key: Key = steps.iter().map(key).collect();
+    let reduces = reduction.map(|reduction| (ptr::from_ref(reduction.codelet).addr(), reduction.passed));
+    let key: Key = (steps.iter().map(key).collect(), reduces);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    made.entry(key).or_insert_with(|| make(steps, inputs))
+    made.entry(key).or_insert_with(|| make(steps, inputs, reduction))
 }
 
-fn make(steps: &[FusedStep], inputs: usize) -> &'static Codelet {
+fn make(steps: &[FusedStep], inputs: usize, reduction: Option<FusedReduction>) -> &'static Codelet {
     let (mut given, mut passed) = (Vec::new(), Vec::new());
     for step in steps {
         for (parameter, operand) in step.codelet.parameters.iter().zip(&step.operands) {
@@ -107,54 +136,70 @@ fn make(steps: &[FusedStep], inputs: usize) -> &'static Codelet {
         }
     }
     let element_bytes = given.iter().flatten().chain(&passed).map(|element| element.size_bytes).sum();
-    let name: Vec<_> = steps.iter().map(|step| step.codelet.name).collect();
+    let codelets = || steps.iter().map(|step| step.codelet).chain(reduction.map(|it| it.codelet));
+    let name: Vec<_> = codelets().map(|codelet| codelet.name).collect();
     let name: &'static str = name.join("+").leak();
-    let declarations = steps.iter().map(|step| step.codelet.declaration as usize);
+    let declarations = codelets().map(|codelet| codelet.declaration as usize);
     let shape: Vec<usize> = declarations
         .chain(steps.iter().flat_map(|step| &step.operands).map(|operand| match operand {
             FusedOperand::Given(index) => 2 * index,
             FusedOperand::Passed(index) => 2 * index + 1,
         }))
+        .chain(reduction.map(|reduction| reduction.passed))
         .collect();
     let parameters = given.iter().enumerate().map(|(index, element)| {
         let (name, mode) = if index < inputs { ("input", AccessMode::R) } else { ("out", AccessMode::W) };
         Parameter::new(name, mode, element.expect("every operand is some map's"))
     });
+    let parameters = parameters.chain(reduction.map(|reduction| reduction.codelet.parameters[1]));
     let arguments: usize = steps.iter().map(|step| step.codelet.arguments.len()).sum();
-    let fused: &'static Fused = Box::leak(Box::new(Fused { steps: steps.to_vec(), passed, element_bytes }));
+    let fused: &'static Fused =
+        Box::leak(Box::new(Fused { steps: steps.to_vec(), reduction, passed, element_bytes }));
     let codelet = Codelet::new(name, "dahl::fused", footprint::hash_after(0, [&shape[..]].into_iter()))
         .parameters(parameters.collect::<Vec<_>>().leak())
         .arguments(vec!["argument"; arguments].leak())
         .kernels(vec![Some(Kernel::fused(fused))].leak())
         .no_cuda("it consists of maps that were fused for CPUs")
-        .broadcasts()
-        .map();
-    Box::leak(Box::new(codelet))
+        .broadcasts();
+    Box::leak(Box::new(if reduction.is_none() { codelet.map() } else { codelet }))
 }
 
 impl Maps for Fused {
     fn run(&self, views: &mut Views<'_>) {
         let (operands, arguments, packs) = views.take_operands();
-        let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
-        let tile = (TILE_BYTES / self.element_bytes.max(1)).max(LEAST_TILE);
+        let (operands, total) = match operands.split_last() {
+            Some((total, operands)) if self.reduction.is_some() => (operands, Some(total)),
+            _ => (operands, None),
+        };
+        // The outputs have the shape to which the inputs stretch.
+        let Some(extents) = stretched(operands.iter().map(|operand| operand.layout.extents())) else {
+            return;
+        };
+        let mut tile = (TILE_BYTES / self.element_bytes.max(1)).max(LEAST_TILE);
+        if let Some(reduction) = &self.reduction {
+            tile = reduction.unit(tile);
+        }
         let mut tiles = TILES.take();
         let widest = self.passed.iter().map(|element| element.size_bytes).max().unwrap_or(0);
         let lines = (tile * widest).div_ceil(size_of::<Line>());
-        let start: *mut u8 = tiles.lines(lines * self.passed.len().max(1)).as_mut_ptr().cast();
+        let start: *mut u8 = tiles.lines(lines * (self.passed.len() + 1)).as_mut_ptr().cast();
+        let passed_bytes = lines * size_of::<Line>();
+        let pending = start.wrapping_add(self.passed.len() * passed_bytes);
         let mut run = TileRun {
             fused: self,
             arguments,
             passed: start,
-            passed_bytes: lines * size_of::<Line>(),
+            passed_bytes,
             given: operands.to_vec(),
             operands: Vec::new(),
+            // SAFETY: it is the last of the tiles, which no map uses: a unit of elements that are at most the widest.
+            reducer: self.reduction.map(|reduction| unsafe { Reducer::new(reduction, tile, pending) }),
             packs,
         };
-        let extents = output.layout.extents();
         let is_like_output =
-            |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
+            |operand: &Operand| operand.layout.is_contiguous() && *operand.layout.extents() == *extents;
         if operands.iter().all(is_like_output) {
-            let len = output.layout.len();
+            let len = extents.iter().product();
             for begin in (0..len).step_by(tile) {
                 let count = tile.min(len - begin);
                 for (own, operand) in run.given.iter_mut().zip(operands) {
@@ -164,7 +209,14 @@ impl Maps for Fused {
                 run.maps(&[count]);
             }
         } else {
-            run.boxes(operands, extents, tile, 0);
+            run.boxes(operands, &extents, tile, 0);
+        }
+        if let (Some(reducer), Some(total)) = (run.reducer.take(), total) {
+            let bytes = total.element.size_bytes;
+            let start = total.pointer.wrapping_add(total.layout.offset * bytes);
+            // SAFETY: invariant V: it is one initialised element, which only this task uses; no view of it is left.
+            let total = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
+            reducer.finish(total, run.packs);
         }
         TILES.set(tiles);
     }
@@ -181,6 +233,7 @@ struct TileRun<'f> {
     given: Vec<Operand>,
     /// Those of one map.
     operands: Vec<Operand>,
+    reducer: Option<Reducer>,
     packs: &'f mut Packs,
 }
 
@@ -248,6 +301,12 @@ impl TileRun<'_> {
             step.kernel().run(&mut views, false);
             // SAFETY: the same operands, and the views are gone.
             unsafe { self.packs.unpack(&self.operands) };
+        }
+        if let Some(reducer) = &mut self.reducer {
+            let index = self.fused.reduction.map_or(0, |reduction| reduction.passed);
+            let from = self.passed.wrapping_add(index * self.passed_bytes);
+            // SAFETY: a map has written that tile in row-major order, and no view of it is left.
+            unsafe { reducer.push(from, extents.iter().product(), self.packs) };
         }
     }
 }

@@ -16,12 +16,12 @@ mod varying;
 
 pub use bindings::{Bindings, Detached, Signature};
 pub use engine::Engine;
-pub use fusion::{Map, fuse, is_map};
+pub use fusion::{Map, fuse, is_map, is_reduction};
 pub use in_place::{InPlaceMap, in_place};
 pub use instance::Instance;
 pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
 pub use steps::{ArraySpec, Place, Step, StepKind};
 pub use varying::{Draws, Numbers, Varying, with_slot};
 
-pub use crate::codelet::FusedOperand;
+pub use crate::codelet::{FusedOperand, stretched};
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

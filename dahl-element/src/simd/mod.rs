@@ -22,5 +22,5 @@ mod vendor;
 pub(crate) use conversion::{narrow_slice, widen_slice};
 use level::At;
 pub use level::{Level, Vectorised, dispatch, level};
-pub use reduction::{dot, max, min, sum};
+pub use reduction::{BLOCK, dot, max, min, sum};
 pub use vendor::{Vendor, vendor};

@@ -21,8 +21,9 @@ use super::rows::{LANES, add_rows};
 use super::stream::{PAGE_BYTES, pages_in_turn};
 use crate::element::{Element, Real};
 
-/// Elements of a block.
-const BLOCK: usize = 1024;
+/// Elements of a block of [`sum`] and [`dot`]: what these give for a power of two of blocks is one node of the tree of
+/// any longer slice in which they begin at a multiple of their number.
+pub const BLOCK: usize = 1024;
 /// The most blocks of a page that are summed separately: for elements of one byte.
 const MOST_IN_PAGE: usize = 4;
 

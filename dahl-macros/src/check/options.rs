@@ -20,6 +20,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     cuda(codelet, errors);
     cuda_calls(codelet, errors);
     gradient(codelet, errors);
+    blocks(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
     }
@@ -146,6 +147,16 @@ fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
 /// Whether a word before a path of `cuda_call` names a library.
 fn is_library(word: &Ident) -> bool {
     word == "cublas" || word == "cudnn"
+}
+
+/// A reduction in blocks has one input, and one output.
+fn blocks(codelet: &Codelet, errors: &mut Errors) {
+    let Some(elements) = &codelet.options.blocks else { return };
+    let modes = codelet.parameters.iter().map(|parameter| parameter.access);
+    let is_reduction = matches!(modes.collect::<Vec<_>>()[..], [Access::Read, Access::Reduce(_)]);
+    if !is_reduction || codelet.form == Form::Map {
+        errors.at(elements, "`blocks` is the order of a kernel with one input of mode `R` and one output of mode `REDUX`; remove it");
+    }
 }
 
 /// A map is parallel by itself, and a kernel in C is not.

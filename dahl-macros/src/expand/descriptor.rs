@@ -44,6 +44,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
     let in_place = in_place(codelet);
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
     let map = (codelet.form == Form::Map).then(|| quote!(.map()));
+    let blocks = codelet.options.blocks.as_ref().map(|elements| quote!(.blocks(#elements)));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
     let bytes = codelet.options.bytes.as_ref().map(|bytes| count(codelet, "bytes", bytes));
     quote! {
@@ -59,6 +60,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
                     #in_place
                     #broadcasts
                     #map
+                    #blocks
                     #flops
                     #bytes
             }

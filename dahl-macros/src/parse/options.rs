@@ -27,6 +27,7 @@ pub(crate) struct Options {
     pub(crate) broadcast: Option<Ident>,
     pub(crate) parallel: Option<Ident>,
     pub(crate) parallel_kernel: Option<Path>,
+    pub(crate) blocks: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
@@ -75,7 +76,7 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example for errors.
-const USAGE: [(&str, &str); 16] = [
+const USAGE: [(&str, &str); 17] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -86,6 +87,7 @@ const USAGE: [(&str, &str); 16] = [
     ("cuda_call", "cuda_call = [cublas matmul_by_cublas]"),
     ("broadcast", "broadcast"),
     ("parallel", "parallel = softmax_by_rows"),
+    ("blocks", "blocks = simd::BLOCK"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
@@ -162,6 +164,7 @@ impl Options {
                     self.parallel_kernel = Some(value(input)?);
                 }
             }
+            "blocks" => self.blocks = Some(value(input)?),
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),

@@ -10,6 +10,8 @@ mod in_place;
 
 use std::fmt;
 
+use fusion::Fuses;
+
 use crate::graph::Graph;
 
 /// Which passes a program's graph goes through. By default all of them.
@@ -20,6 +22,7 @@ pub struct Passes {
     common_subexpressions: bool,
     fusion: bool,
     in_place: bool,
+    reductions: bool,
 }
 
 impl Default for Passes {
@@ -51,7 +54,14 @@ impl fmt::Display for PassReport {
 impl Passes {
     /// All passes.
     pub const fn all() -> Self {
-        Self { constants: true, dead_tasks: true, common_subexpressions: true, fusion: true, in_place: true }
+        Self {
+            constants: true,
+            dead_tasks: true,
+            common_subexpressions: true,
+            fusion: true,
+            in_place: true,
+            reductions: true,
+        }
     }
 
     /// No pass: the graph stays as it was recorded.
@@ -62,6 +72,7 @@ impl Passes {
             common_subexpressions: false,
             fusion: false,
             in_place: false,
+            reductions: false,
         }
     }
 
@@ -95,10 +106,16 @@ impl Passes {
         self
     }
 
+    /// Whether a sum joins the maps that make its input. It is a part of the fusion, and can be on alone.
+    pub const fn reductions(mut self, on: bool) -> Self {
+        self.reductions = on;
+        self
+    }
+
     /// Takes a graph through the passes, on a runtime that `has_devices` or has none.
     pub(crate) fn run(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
         let mut reports = Vec::new();
-        let mut run = |on: bool, name: &'static str, pass: fn(&mut Graph) -> Vec<String>| {
+        let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
                 let before = graph.tasks();
                 let notes = pass(graph);
@@ -106,13 +123,15 @@ impl Passes {
                 reports.push(PassReport { pass: name, before, after: graph.tasks(), notes });
             }
         };
-        run(self.constants, "constants", constants::run);
-        run(self.common_subexpressions, "common subexpressions", common_subexpressions::run);
-        run(self.dead_tasks, "dead tasks", dead_tasks::run);
-        run(self.fusion && !has_devices, "fusion", fusion::run);
-        run(self.in_place && !has_devices, "in place", in_place::run);
+        run(self.constants, "constants", &constants::run);
+        run(self.common_subexpressions, "common subexpressions", &common_subexpressions::run);
+        run(self.dead_tasks, "dead tasks", &dead_tasks::run);
+        let fuses = Fuses { maps: self.fusion, reductions: self.reductions };
+        let fuses_any = fuses.maps || fuses.reductions;
+        run(fuses_any && !has_devices, "fusion", &|graph| fusion::run(graph, fuses));
+        run(self.in_place && !has_devices, "in place", &in_place::run);
         let not_on_devices = [
-            (self.fusion, "fusion", "not done: fused maps have no kernel for devices"),
+            (fuses_any, "fusion", "not done: fused maps have no kernel for devices"),
             (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
         ];
         for (_, pass, note) in not_on_devices.into_iter().filter(|(on, ..)| *on && has_devices) {
