@@ -85,6 +85,7 @@ fn a_sum_of_maps_needs_no_memory() -> dahl::Result<()> {
 }
 
 /// Sums that others keep apart: their inputs are returned, read twice, or made from one of them.
+#[allow(clippy::type_complexity, reason = "a program returns a tuple of its arrays")]
 #[program]
 fn shared<'s, T: Real>(
     scope: &'s Recording<'_>,
