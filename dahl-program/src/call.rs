@@ -254,16 +254,18 @@ impl Program {
             let kept = self.record(arguments, &detached, &names, location, function)?;
             if found.is_some() {
                 self.require_equal(&kept, location)?;
-                self.kept[0].is_compared = true;
-            } else {
-                self.kept.insert(0, kept);
-                self.kept.truncate(self.most);
             }
             bindings = Bindings::new();
             arguments.bind(&mut bindings);
             // The function has counted the step of an optimizer: the numbers are those from before.
             bindings.set_numbers(&detached);
             detached.require_same(&bindings, self.body.codelet.name, location)?;
+            if found.is_some() {
+                self.kept[0].is_compared = true;
+            } else {
+                self.kept.insert(0, kept);
+                self.kept.truncate(self.most);
+            }
             self.recordings += 1;
         }
         let kept = &self.kept[0];

@@ -1,5 +1,5 @@
 //! [`Fused`]: several maps as one codelet, made at run time, and a reduction of what they compute. Its kernel runs the maps'
-//! own kernels tile by tile, so what they pass on to each other stays in the first-level cache, and every bit is that of the
+//! own kernels tile by tile, so what they pass on to each other stays in the second-level cache, and every bit is that of the
 //! maps one after the other.
 #![allow(unsafe_code, reason = "cuts operands into tiles")]
 
@@ -20,8 +20,9 @@ use crate::element::ElementType;
 use crate::footprint;
 use crate::shape::Layout;
 
-/// Bytes of a tile of all operands and of all that the maps pass on: they stay in the first-level cache.
-const TILE_BYTES: usize = 24 << 10;
+/// Bytes of a tile of all operands and of all that the maps pass on: they stay in the second-level cache. Tiles of the first level
+/// are so short that the calls of the kernels take as long as their work (docs/measurements/fused-sums.md).
+const TILE_BYTES: usize = 192 << 10;
 /// The fewest elements of a tile: the cost of a call is small beside them.
 const LEAST_TILE: usize = 256;
 
