@@ -58,7 +58,7 @@ impl BatchProgram {
         records_epochs: bool,
     ) -> Result<Self, String> {
         if !options.replays {
-            return Err("`replays(false)` was set".to_owned());
+            return Err("`replays(true)` is not set".to_owned());
         }
         if arena.worker_infos().iter().any(|worker| !worker.is_cpu()) {
             return Err("the runtime has devices".to_owned());

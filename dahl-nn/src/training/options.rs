@@ -57,7 +57,7 @@ impl<M> Default for Options<'_, M> {
             drop_last: false,
             schedule: None,
             max_norm: None,
-            replays: true,
+            replays: false,
             progress: false,
             runtime: None,
             callbacks: Vec::new(),
