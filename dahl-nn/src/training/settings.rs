@@ -68,16 +68,16 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         self
     }
 
-    /// Whether steps are recorded as a program and replayed, which is the default, or submitted each time, with the same
-    /// bits. A step is submitted each time in any case if it reads a value, if it uses an array that belongs neither to
+    /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. By default they are
+    /// submitted each time. A step is submitted in any case if it reads a value, if it uses an array that belongs neither to
     /// the model nor to the optimizer nor to the batch, if the optimizer or the source cannot be bound, for batches of
     /// more than four micro-batches, and on runtimes with devices.
     ///
     /// A function that computes the loss is called for the first two batches of each shape in each epoch. If it submits the
     /// same tasks with the same arguments for both, these are replayed for the other batches; otherwise steps are submitted.
-    /// So values that it captures may change between epochs, or with each batch. One that changes in the middle of an
-    /// epoch only needs `replays(false)`. The layers and the loss of a [`Sequential`](crate::Sequential) are called once for each
-    /// shape: those of your own must depend on nothing but their arrays and settings, and draw random numbers from the step.
+    /// So values that it captures may change between epochs, or with each batch. What the function does besides, such as
+    /// drawing seeds of the runtime, happens only when it is called. The layers and the loss of a
+    /// [`Sequential`](crate::Sequential) are called once for each shape.
     pub fn replays(mut self, replays: bool) -> Self {
         self.options.replays = replays;
         self
