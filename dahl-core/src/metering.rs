@@ -200,13 +200,12 @@ impl Metering {
 
     /// Reads the meters: the energy of all memory nodes since a mark, which is none if nothing is measured.
     pub(crate) fn since(&self, mark: Option<&Mark>, clock: &Clock) -> Joules {
-        let of_all = |energies: &[Joules]| Joules::sum(energies, || unreachable!("there is a main memory"));
         match (&self.state, mark) {
             (Ok(state), Some(mark)) => {
                 let mut state = lock(state);
                 state.tally.read(now(clock));
                 let of_part = |part: &Part| state.tally.of_part_since(part, mark);
-                of_all(&self.parts.iter().map(of_part).collect::<Vec<_>>())
+                Joules::sum(self.parts.iter().map(of_part), || unreachable!("there is a main memory"))
             }
             (Err(absence), _) => Joules::unavailable(absence.clone()),
             (Ok(_), None) => {

@@ -3,21 +3,22 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Why an energy is not known, and what the user can do.
+/// Why an energy is not known, and what the user can do. A copy allocates nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
     /// The reason: which file or function, and what it said.
-    pub reason: String,
+    pub reason: Arc<str>,
     /// The remedy.
-    pub remedy: String,
+    pub remedy: Arc<str>,
 }
 
 impl Absence {
     /// An absence for this reason, with this remedy.
-    pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn new(reason: impl Into<Arc<str>>, remedy: impl Into<Arc<str>>) -> Self {
         Self { reason: reason.into(), remedy: remedy.into() }
     }
 

@@ -87,7 +87,7 @@ mod tests {
 
     fn reason(result: Result<Reading, Fault>) -> String {
         match result {
-            Err(Fault::Lost(absence)) => absence.reason,
+            Err(Fault::Lost(absence)) => absence.reason.to_string(),
             other => panic!("{other:?}"),
         }
     }

@@ -1,5 +1,6 @@
 //! [`Joules`]: an energy, and where it is from.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -85,10 +86,13 @@ impl Joules {
     /// The sum of energies. It is known if all are: `simulated` and `measured` energies do not add up.
     ///
     /// `nothing` is why there are none.
-    pub fn sum<'j>(energies: impl IntoIterator<Item = &'j Self>, nothing: impl FnOnce() -> Absence) -> Self {
+    pub fn sum<J: Borrow<Self>>(
+        energies: impl IntoIterator<Item = J>,
+        nothing: impl FnOnce() -> Absence,
+    ) -> Self {
         let mut energies = energies.into_iter();
         let Some(first) = energies.next() else { return Self::unavailable(nothing()) };
-        energies.fold(first.clone(), |sum, next| sum.plus(next))
+        energies.fold(first.borrow().clone(), |sum, next| sum.plus(next.borrow()))
     }
 
     fn plus(self, next: &Self) -> Self {
@@ -175,7 +179,7 @@ mod tests {
         let lost = Joules::unavailable(Absence::new("lost", "read it"));
         assert_eq!(Joules::sum([&a, &lost, &b], nothing), lost);
         assert_eq!(Joules::sum([&lost, &a], nothing), lost);
-        assert_eq!(Joules::sum([], nothing), Joules::unavailable(nothing()));
+        assert_eq!(Joules::sum([Joules::simulated(1.0); 0], nothing), Joules::unavailable(nothing()));
         assert_eq!(Joules::sum([&a, &Joules::simulated(1.0)], nothing).value(), None);
     }
 

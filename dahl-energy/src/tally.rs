@@ -177,8 +177,7 @@ impl Tally {
     pub fn of_part_since(&self, part: &Part, mark: &Mark) -> Joules {
         let outermost = |(_, count): &(usize, &Count)| count.domain.part == *part && count.within.is_none();
         let counts = self.counts.iter().enumerate().filter(outermost);
-        let energies: Vec<_> = counts.map(|(place, _)| self.energy(place, mark)).collect();
-        Joules::sum(&energies, || self.absence(part))
+        Joules::sum(counts.map(|(place, _)| self.energy(place, mark)), || self.absence(part))
     }
 
     /// The energy of a domain since a mark.

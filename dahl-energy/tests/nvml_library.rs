@@ -130,7 +130,7 @@ fn a_device_that_is_lost_or_starts_anew_is_told() {
     match &nvml.read(seconds(1.0))[0] {
         Err(Fault::Silent(absence)) => {
             let reason = "nvmlDeviceGetTotalEnergyConsumption failed: GPU is lost (15)";
-            assert_eq!(absence.reason, reason);
+            assert_eq!(&*absence.reason, reason);
         }
         other => panic!("{other:?}"),
     }
@@ -166,12 +166,12 @@ fn what_is_missing_is_told_with_a_remedy() {
     let fake = Fake::new(1);
     fake.init(DRIVER_NOT_LOADED, 1);
     let absence = fake.open().expect_err("it does not start");
-    assert_eq!(absence.reason, "nvmlInit failed: Driver Not Loaded (9)");
+    assert_eq!(&*absence.reason, "nvmlInit failed: Driver Not Loaded (9)");
     fake.init(0, 1);
     fake.energy(0, 0, NOT_SUPPORTED);
     fake.power(0, 0, NOT_SUPPORTED);
     let absence = fake.open().expect_err("it has neither");
-    assert_eq!(absence.reason, "nvmlDeviceGetPowerUsage failed: Not Supported (3)");
+    assert_eq!(&*absence.reason, "nvmlDeviceGetPowerUsage failed: Not Supported (3)");
 }
 
 #[cfg(target_os = "linux")]

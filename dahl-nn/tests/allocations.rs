@@ -33,8 +33,8 @@ const BATCH: usize = 4;
 const EPOCHS: usize = 20;
 /// For each training: its pools, which grow to what may be in flight.
 const OF_A_TRAINING: u64 = 480;
-/// For each epoch: the order of its samples, its arena and its record, with its energy or why that is not known.
-const OF_AN_EPOCH: u64 = 12;
+/// For each epoch: the order of its samples, its arena and its record.
+const OF_AN_EPOCH: u64 = 8;
 
 #[test]
 fn a_long_training_allocates_no_more_than_a_short_one() -> dahl::Result<()> {

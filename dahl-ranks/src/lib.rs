@@ -8,3 +8,8 @@ mod launcher;
 mod network;
 
 pub use launcher::{RankFailed, threads};
+
+/// The program in the page on ranks, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/ranks.md")]
+struct Page;

@@ -23,7 +23,6 @@ use crate::machine::TransferTotal;
 use crate::machine::WorkerInfo;
 use crate::memory::{Block, Holder, MemoryUse};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
-use crate::ranks::Ranks;
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
@@ -203,36 +202,6 @@ impl Runtime {
             shape,
             Block::from_vec(self.executor.memory(), elements, holder),
         ))
-    }
-
-    /// Makes rank `rank` the owner of an array: tasks that write it run there. Without ranks, the only one is 0.
-    ///
-    /// # Errors
-    /// If there is no such rank.
-    #[track_caller]
-    pub fn set_owner<T: Element, const N: usize>(&self, array: &Array<'_, T, N>, rank: usize) -> Result<()> {
-        let ranks = self.executor.ranks();
-        let len = ranks.map_or(1, Ranks::len);
-        if rank >= len {
-            let fact = format!("set_owner: there is no rank {rank}, but {len} from 0 on");
-            return Err(Error::new(ErrorKind::Ranks { fact }));
-        }
-        if let Some(ranks) = ranks {
-            let mut table = ranks.table();
-            ranks.note(format!("set_owner of array {} to {rank}", table.number(array.id())));
-            table.set_owner(array.id(), rank);
-        }
-        Ok(())
-    }
-
-    /// This rank, from 0.
-    pub fn rank(&self) -> usize {
-        self.executor.ranks().map_or(0, Ranks::rank)
-    }
-
-    /// The number of ranks.
-    pub fn ranks(&self) -> usize {
-        self.executor.ranks().map_or(1, Ranks::len)
     }
 
     /// Waits for all tasks.

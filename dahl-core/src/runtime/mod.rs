@@ -3,6 +3,7 @@
 mod account;
 mod energy;
 mod handle;
+mod ranks;
 mod seeds;
 
 pub use handle::Runtime;

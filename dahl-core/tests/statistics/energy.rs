@@ -118,7 +118,7 @@ fn energy_is_counted_from_any_mark() -> Result<()> {
     let joules = rt.energy_since(&mark);
     assert!((value(&joules) - 240e-6).abs() < 1e-15 && joules.source() == &Source::Simulated, "{joules}");
     let off = real(1).energy_interval(Duration::ZERO).build()?;
-    assert_eq!(absence(&off.energy_since(&off.energy_mark())).reason, "energy_interval is 0");
+    assert_eq!(&*absence(&off.energy_since(&off.energy_mark())).reason, "energy_interval is 0");
     Ok(())
 }
 
@@ -127,7 +127,7 @@ fn a_run_without_a_meter_says_why() -> Result<()> {
     let rt = real(1).build()?;
     let statistics = rt.statistics();
     let told = absence(&statistics.energy.run);
-    assert_eq!(told.reason, "no meter measures the processors and the main memory");
+    assert_eq!(&*told.reason, "no meter measures the processors and the main memory");
     assert_eq!(statistics.energy_joules, None);
     let line = format!("  the energy of host is unavailable: {told}\n");
     assert!(statistics.to_string().ends_with(&line), "{statistics}");
@@ -139,7 +139,7 @@ fn a_run_without_a_meter_says_why() -> Result<()> {
 fn energy_that_is_not_wanted_is_not_measured() -> Result<()> {
     let (_, builder) = measured();
     let rt = builder.energy_interval(Duration::ZERO).build()?;
-    assert_eq!(absence(&rt.statistics().energy.run).reason, "energy_interval is 0");
+    assert_eq!(&*absence(&rt.statistics().energy.run).reason, "energy_interval is 0");
     Ok(())
 }
 
@@ -157,7 +157,7 @@ fn simulated_energy_is_the_models() -> Result<()> {
     assert!(energy.domains.is_empty() && energy.estimates.is_empty());
     let unknown = dahl_core::VirtualDevice::new("npu");
     let energy = machine(1).virtual_device(unknown).build()?.statistics().energy;
-    assert_eq!(absence(&energy.run).reason, "the machine's model has no power of `npu`");
+    assert_eq!(&*absence(&energy.run).reason, "the machine's model has no power of `npu`");
     assert_eq!(energy.nodes[0].energy.source(), &Source::Simulated, "what is known is told");
     Ok(())
 }

@@ -7,12 +7,12 @@ use dahl::prelude::*;
 use dahl::program::{Arguments, Bindings, Body, Program, ProgramScope as _, Slots};
 use dahl::{Codelet, Recording};
 
-use super::learning::{Learning, Share};
+use super::learning::{Learning, Share, learn_part, update};
 use super::options::Options;
 use crate::loader::Source;
 use crate::metric_accumulator::MetricAccumulator;
 use crate::module::{Module, bind_mut, name};
-use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::optimizer::Optimizer;
 use crate::step::Step;
 
 static BODY: Body = Body {
@@ -136,16 +136,10 @@ where
         self.model.zero_gradients()?;
         for (part, samples) in self.parts {
             let share = Share { samples: *samples, of: self.samples };
-            let loss = self.learning.loss(&step, self.model, part, share, &mut self.metrics.correct)?;
-            self.metrics.add(&loss)?;
-            step.accumulate(&loss, self.model)?;
-            drop(loss);
+            learn_part(self.learning, &step, self.model, part, share, self.metrics)?;
             step.forget();
         }
-        if let Some(max_norm) = self.max_norm {
-            clip_gradient_norm(self.model, max_norm)?;
-        }
-        self.optimizer.step(self.model)
+        update(self.model, self.optimizer, self.max_norm)
     }
 }
 

@@ -5,7 +5,9 @@ use dahl::prelude::*;
 
 use crate::loader::{Part, Source};
 use crate::loss::Loss;
+use crate::metric_accumulator::MetricAccumulator;
 use crate::module::Module;
+use crate::optimizer::{Optimizer, clip_gradient_norm};
 use crate::sequential::Sequential;
 use crate::step::Step;
 
@@ -30,6 +32,32 @@ pub(super) trait Learning<T: Real, M, S: Source<T>> {
         share: Share,
         correct: &mut Scalar<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>>;
+}
+
+/// Submits the forward and backward pass of a part of a batch.
+pub(super) fn learn_part<T: Real, M: Module<T>, S: Source<T>>(
+    learning: &impl Learning<T, M, S>,
+    step: &Step<'_>,
+    model: &mut M,
+    part: &S::Part<'_>,
+    share: Share,
+    metrics: &mut MetricAccumulator<'_, T>,
+) -> dahl::Result<()> {
+    let loss = learning.loss(step, model, part, share, &mut metrics.correct)?;
+    metrics.add(&loss)?;
+    step.accumulate(&loss, model)
+}
+
+/// Clips the gradients if there is a limit, and updates the parameters.
+pub(super) fn update<T: Real>(
+    model: &mut impl Module<T>,
+    optimizer: &mut impl Optimizer<T>,
+    max_norm: Option<f64>,
+) -> dahl::Result<()> {
+    if let Some(max_norm) = max_norm {
+        clip_gradient_norm(model, max_norm)?;
+    }
+    optimizer.step(model)
 }
 
 /// Trains a classifier by a loss of its output and the labels.

@@ -12,7 +12,7 @@ use dahl::prelude::*;
 use super::batch_program::{Batch, BatchProgram};
 use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
-use super::learning::{Learning, Share};
+use super::learning::{Learning, Share, learn_part, update};
 use super::options::Options;
 use super::progress_bar::{ProgressBar, Speed};
 use super::records::Records;
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::loader::{Division, Reader, Source};
 use crate::metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
 use crate::module::Module;
-use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::optimizer::Optimizer;
 use crate::sequential::Evaluation;
 use crate::step::Step;
 
@@ -264,7 +264,7 @@ where
         if let Some(schedule) = &self.options.schedule {
             self.optimizer.use_learning_rate(schedule.at(number))?;
         }
-        let parts = samples.div_ceil(self.micro_batch_size);
+        let (parts, max_norm) = (samples.div_ceil(self.micro_batch_size), self.options.max_norm);
         if self.program.is_ok() && parts <= MOST_REPLAYED_PARTS {
             let arena = step.detached();
             let parts = (0..parts).map(|_| reader.next(arena)).collect::<dahl::Result<Vec<_>>>()?;
@@ -274,19 +274,21 @@ where
                 self.program = Err(reason);
                 self.model.zero_gradients()?;
                 for (part, part_samples) in &parts {
-                    self.micro_batch(Share { samples: *part_samples, of: samples }, step, part, metrics)?;
+                    let share = Share { samples: *part_samples, of: samples };
+                    learn_part(self.learning, step, self.model, part, share, metrics)?;
                 }
             }
             drop(parts);
             step.forget();
             self.release(step);
-            return if is_submitted { Ok(()) } else { self.update() };
+            return if is_submitted { Ok(()) } else { update(self.model, &mut self.optimizer, max_norm) };
         }
         self.is_divided |= parts > MOST_REPLAYED_PARTS;
         self.model.zero_gradients()?;
         for _ in 0..parts {
             let (part, part_samples) = reader.next(step.detached())?;
-            self.micro_batch(Share { samples: part_samples, of: samples }, step, &part, metrics)?;
+            let share = Share { samples: part_samples, of: samples };
+            learn_part(self.learning, step, self.model, &part, share, metrics)?;
             drop(part);
             step.forget();
             if step.detached().used_bytes() >= RELEASED_BYTES {
@@ -296,7 +298,7 @@ where
         if step.detached().used_bytes() > 0 {
             self.release(step);
         }
-        self.update()
+        update(self.model, &mut self.optimizer, max_norm)
     }
 
     /// Submits a batch as a replay of the step, or says why the step cannot be a program; then nothing was submitted.
@@ -324,14 +326,6 @@ where
         program.run(batch, step)
     }
 
-    /// Clips the gradients, and updates the parameters.
-    fn update(&mut self) -> dahl::Result<()> {
-        if let Some(max_norm) = self.options.max_norm {
-            clip_gradient_norm(self.model, max_norm)?;
-        }
-        self.optimizer.step(self.model)
-    }
-
     /// Releases the arrays of the last micro-batches, and waits if too many bytes are in flight. With small
     /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
     /// parking and waking this thread takes longer than such a micro-batch.
@@ -342,18 +336,5 @@ where
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
         step.reset_beyond(most, if are_small { most / 2 } else { most });
-    }
-
-    /// Submits the forward and backward pass of one micro-batch.
-    fn micro_batch(
-        &mut self,
-        share: Share,
-        step: &Step<'_>,
-        part: &S::Part<'_>,
-        metrics: &mut MetricAccumulator<'_, T>,
-    ) -> dahl::Result<()> {
-        let loss = self.learning.loss(step, self.model, part, share, &mut metrics.correct)?;
-        metrics.add(&loss)?;
-        step.accumulate(&loss, self.model)
     }
 }
