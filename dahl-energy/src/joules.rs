@@ -179,7 +179,7 @@ mod tests {
         let lost = Joules::unavailable(Absence::new("lost", "read it"));
         assert_eq!(Joules::sum([&a, &lost, &b], nothing), lost);
         assert_eq!(Joules::sum([&lost, &a], nothing), lost);
-        assert_eq!(Joules::sum([Joules::simulated(1.0); 0], nothing), Joules::unavailable(nothing()));
+        assert_eq!(Joules::sum(Vec::<Joules>::new(), nothing), Joules::unavailable(nothing()));
         assert_eq!(Joules::sum([&a, &Joules::simulated(1.0)], nothing).value(), None);
     }
 
