@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::energy::traced;
+use super::ranks::require_real_ranks;
 use super::seeds::Seeds;
 use crate::arena::Arena;
 use crate::array::{Array, block_for, require_len};
@@ -87,11 +88,7 @@ impl Runtime {
         let location = Location::caller();
         let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
         require_memory(config.processors.len(), config.tasks_in_flight).map_err(no_thread)?;
-        if config.ranks.is_some() && config.machine.is_some() {
-            let fact = "a simulated machine cannot be one of several ranks; build the runtime without one"
-                .to_owned();
-            return Err(Error::at(ErrorKind::Ranks { fact }, location));
-        }
+        require_real_ranks(&config, location)?;
         let executor = Executor::new(config);
         if let Some(trace) = executor.trace() {
             trace.start().map_err(|error| no_thread(error.to_string()))?;
@@ -217,10 +214,7 @@ impl Runtime {
         if self.executor.is_forked() {
             return Err(Error::new(ErrorKind::Forked { subject: "wait" }));
         }
-        if let Some(ranks) = self.executor.ranks() {
-            let line = format!("wait at {}", Location::caller());
-            ranks.meet(line).map_err(|fact| Error::new(ErrorKind::Ranks { fact }))?;
-        }
+        self.meet_ranks("wait")?;
         self.executor.drain();
         match self.executor.failures().take_first() {
             Some(failure) => Err(failure.report()),

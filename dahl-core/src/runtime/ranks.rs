@@ -1,12 +1,32 @@
 //! What a runtime says of its ranks, and which of them owns an array.
 
+use std::panic::Location;
+
 use super::handle::Runtime;
 use crate::array::Array;
+use crate::config::Config;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ranks::Ranks;
 
+/// Requires that a simulated machine is not one of several ranks.
+pub(super) fn require_real_ranks(config: &Config, location: &'static Location<'static>) -> Result<()> {
+    if config.ranks.is_none() || config.machine.is_none() {
+        return Ok(());
+    }
+    let fact = "a simulated machine cannot be one of several ranks; build the runtime without one".to_owned();
+    Err(Error::at(ErrorKind::Ranks { fact }, location))
+}
+
 impl Runtime {
+    /// Compares the programs of all ranks, for a call that all of them make.
+    #[track_caller]
+    pub(super) fn meet_ranks(&self, call: &str) -> Result<()> {
+        let Some(ranks) = self.executor.ranks() else { return Ok(()) };
+        let line = format!("{call} at {}", Location::caller());
+        ranks.meet(line).map_err(|fact| Error::new(ErrorKind::Ranks { fact }))
+    }
+
     /// Makes rank `rank` the owner of an array: tasks that write it run there. Without ranks, the only one is 0.
     ///
     /// # Errors
