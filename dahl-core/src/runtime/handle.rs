@@ -53,7 +53,7 @@ pub struct Runtime {
     threads: Threads,
     /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
-    seeds: Arc<Seeds>,
+    pub(super) seeds: Arc<Seeds>,
 }
 
 impl RuntimeBuilder {
@@ -120,27 +120,6 @@ impl Runtime {
     #[track_caller]
     pub fn tape(&self) -> Tape<'static> {
         Tape::new(self.engine())
-    }
-
-    /// A seed for random numbers: the next one of a sequence that [`rand_seed`](RuntimeBuilder::rand_seed) determines.
-    pub fn next_seed(&self) -> u64 {
-        self.seeds.next()
-    }
-
-    /// The seeds, for programs.
-    pub(crate) fn seeds(&self) -> Arc<Seeds> {
-        Arc::clone(&self.seeds)
-    }
-
-    /// How many seeds have been drawn. A program that saves the number, and [sets](Self::set_seeds_drawn) it when it goes
-    /// on, draws the same seeds as one that was not interrupted.
-    pub fn seeds_drawn(&self) -> u64 {
-        self.seeds.drawn()
-    }
-
-    /// Sets how many seeds have been drawn.
-    pub fn set_seeds_drawn(&self, drawn: u64) {
-        self.seeds.set_drawn(drawn);
     }
 
     /// A new arena that reserves `bytes` bytes now, in one piece, and never more.

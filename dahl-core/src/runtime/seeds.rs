@@ -1,6 +1,9 @@
 //! [`Seeds`]: the seeds of random numbers that a runtime hands out.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::handle::Runtime;
 
 /// A sequence of seeds, which the seed of the runtime determines.
 #[derive(Debug)]
@@ -23,12 +26,35 @@ impl Seeds {
         mixed ^ (mixed >> 31)
     }
 
-    pub(super) fn drawn(&self) -> u64 {
+    fn drawn(&self) -> u64 {
         self.drawn.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_drawn(&self, drawn: u64) {
+    fn set_drawn(&self, drawn: u64) {
         self.drawn.store(drawn, Ordering::Relaxed);
+    }
+}
+
+impl Runtime {
+    /// A seed for random numbers: the next one of a sequence that [`rand_seed`](crate::RuntimeBuilder::rand_seed) determines.
+    pub fn next_seed(&self) -> u64 {
+        self.seeds.next()
+    }
+
+    /// The seeds, for programs.
+    pub(crate) fn seeds(&self) -> Arc<Seeds> {
+        Arc::clone(&self.seeds)
+    }
+
+    /// How many seeds have been drawn. A program that saves the number, and [sets](Self::set_seeds_drawn) it when it goes
+    /// on, draws the same seeds as one that was not interrupted.
+    pub fn seeds_drawn(&self) -> u64 {
+        self.seeds.drawn()
+    }
+
+    /// Sets how many seeds have been drawn.
+    pub fn set_seeds_drawn(&self, drawn: u64) {
+        self.seeds.set_drawn(drawn);
     }
 }
 
