@@ -40,6 +40,8 @@ pub struct Instance {
     begins: Vec<(NonNull<ArrayState>, Option<Vec<u8>>)>,
     /// The plain arguments that each replay sets, by step.
     varying: Vec<(u32, Varying)>,
+    /// The bytes of numbers that a call needs for that.
+    numbers: usize,
     /// The number of steps that workers run.
     tasks: u64,
     /// Each replay accesses it exclusively.
@@ -138,6 +140,7 @@ impl Instance {
             }
             records.push((record, step.after));
         }
+        let numbers = varying.iter().map(|(_, varying)| varying.needs()).max().unwrap_or(0);
         let replay = Replay::new(records);
         for node in replay.nodes() {
             // SAFETY: as above.
@@ -154,6 +157,7 @@ impl Instance {
             bound,
             begins,
             varying,
+            numbers,
             tasks,
             turn,
             _block: block,
@@ -201,9 +205,8 @@ impl Instance {
         let states = || arguments.states().chain(outputs.states());
         let bound = Bound(states().map(|(state, _)| NonNull::from(state)).collect());
         let kinds = || arguments.kinds().chain(outputs.kinds());
-        let numbers = self.varying.iter().map(|(_, varying)| varying.needs()).max().unwrap_or(0);
         let fits = kinds().count() == self.bound.len()
-            && arguments.numbers.bytes.len() >= numbers
+            && arguments.numbers.bytes.len() >= self.numbers
             && kinds().zip(&self.bound).all(|(kind, bound)| bound.fits(kind));
         if !fits {
             let fact = "its arguments or its results are not those that it was recorded with".to_owned();
