@@ -1,10 +1,11 @@
 //! Samples per second of training the small network (conv 1->4 3x3, relu, max-pool 2, dense 10) on the embedded part of
 //! Fashion-MNIST: forward, backward and update, with loss and accuracy.
 //!
-//! `cargo bench -p dahl-benches --bench training [-- WORKERS]`. Each figure is the median of several epochs after the first.
+//! `cargo bench -p dahl-benches --bench training [-- WORKERS.. --batch N..]`. Each figure is the median of several epochs after the first.
 
 use dahl::prelude::*;
 use dahl_nn::prelude::*;
+use lexopt::prelude::*;
 
 const EPOCHS: usize = 6;
 
@@ -55,14 +56,29 @@ fn compare<T: Real>(
     Ok((median(speeds), median(ratios)))
 }
 
-fn main() -> dahl::Result<()> {
-    let workers: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    let workers = if workers.is_empty() { vec![1, 2] } else { workers };
+/// The numbers of workers and the batch sizes of the command line.
+fn settings() -> Result<(Vec<usize>, Vec<usize>), lexopt::Error> {
+    let (mut workers, mut batches) = (Vec::new(), Vec::new());
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(value) => workers.push(value.parse()?),
+            Long("batch") => batches.push(parser.value()?.parse()?),
+            Long("bench") => {}
+            other => return Err(other.unexpected()),
+        }
+    }
+    let or = |given: Vec<usize>, default: &[usize]| if given.is_empty() { default.to_vec() } else { given };
+    Ok((or(workers, &[1, 2]), or(batches, &[1, 10, 100, 500])))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (workers, batches) = settings()?;
     let data = FashionMnist::embedded()?;
     println!("samples per second of replayed steps, and their speed relative to submitted ones");
     println!("{:<8} {:>6} {:>16} {:>16} {:>16}", "workers", "batch", "f32", "f64", "f32, AdamW");
     for &workers in &workers {
-        for batch_size in [1, 10, 100, 500] {
+        for &batch_size in &batches {
             let cells = [
                 compare::<f32>(workers, batch_size, &data, false)?,
                 compare::<f64>(workers, batch_size, &data, false)?,

@@ -51,7 +51,7 @@ impl Trace {
         assert_eq!((&self.losses, &self.bits), (&other.losses, &other.bits));
         let is_given = |reason: &str| self.submitted.as_ref().is_some_and(|text| text.contains(reason));
         assert!(reason.map_or(self.submitted.is_none(), is_given), "{:?}", self.submitted);
-        assert_eq!(other.submitted.as_deref(), Some("`replays(true)` is not set"));
+        assert_eq!(other.submitted.as_deref(), Some("`replays(false)` is set"));
     }
 }
 

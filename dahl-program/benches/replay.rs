@@ -1,7 +1,8 @@
 //! What a task costs, submitted each time and replayed: empty tasks on a few arrays.
 //!
 //! `cargo bench -p dahl-program --bench replay [-- --workers 2 --rounds 15]`. Both in turn, in one run; each figure is the
-//! median of the rounds, and the ratio the median of the ratios of each round.
+//! median of the rounds, and the ratio the median of the ratios of each round. `--replayed` measures replays alone, for a
+//! profiler.
 
 use std::time::Instant;
 
@@ -60,12 +61,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let (mut workers, mut rounds) = (1, 15);
+    let (mut workers, mut rounds, mut submits) = (1, 15, true);
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
             Long("workers") => workers = parser.value()?.parse()?,
             Long("rounds") => rounds = parser.value()?.parse()?,
+            Long("replayed") => submits = false,
             Long("bench") => {}
             other => return Err(other.unexpected().into()),
         }
@@ -78,7 +80,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         replay(&mut program, graph, &mut arrays)?;
         let (mut eager, mut replayed) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
-            eager.push(measure(&rt, || submit(graph, &mut arrays))?);
+            eager.push(if submits { measure(&rt, || submit(graph, &mut arrays))? } else { f64::NAN });
             replayed.push(measure(&rt, || replay(&mut program, graph, &mut arrays))?);
         }
         let ratios = eager.iter().zip(&replayed).map(|(eager, replayed)| eager / replayed).collect();

@@ -43,7 +43,7 @@ pub(crate) use host::{Dispatch, Engine, Host, HostParts};
 pub(crate) use log::{Entries, Log, SlotCursor, span};
 pub use log::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};
 pub(crate) use partition::{Lengths, Owned, Partition, PartitionKey, Partitions};
-pub(crate) use record::{Begin, Party, Record, Submitted};
+pub(crate) use record::{Begin, Party, Recipient, Record, Submitted};
 pub use reduction::LEAF_LEN;
 pub(crate) use reduction::{Contribution, Reductions, Tree};
 pub(crate) use replay::{Keeps, Node, Replay, Running};

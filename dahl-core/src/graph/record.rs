@@ -50,16 +50,31 @@ pub(crate) struct Record {
     more: UnsafeCell<Vec<Box<Bound>>>,
 }
 
-/// The recipient of the message that an external task may begin: called with the task, once.
-pub(crate) struct Begin(Box<dyn FnOnce(&Submitted) + Send>);
+/// The recipient of the message that an external task may begin, which gets it once.
+pub(crate) trait Recipient: Send {
+    fn tell(self: Box<Self>, task: &Submitted);
+}
+
+impl<F: FnOnce(&Submitted) + Send> Recipient for F {
+    fn tell(self: Box<Self>, task: &Submitted) {
+        (*self)(task);
+    }
+}
+
+/// The recipient of an external task.
+pub(crate) struct Begin(Box<dyn Recipient>);
 
 impl Begin {
+    pub(crate) fn of(recipient: Box<dyn Recipient>) -> Self {
+        Self(recipient)
+    }
+
     pub(crate) fn new(tell: impl FnOnce(&Submitted) + Send + 'static) -> Self {
         Self(Box::new(tell))
     }
 
     pub(crate) fn tell(self, task: &Submitted) {
-        (self.0)(task);
+        self.0.tell(task);
     }
 }
 

@@ -9,6 +9,7 @@ use super::bindings::Bindings;
 use super::bound::{BoundSpec, bound};
 use super::check;
 use super::engine::Engine;
+use super::pending_call::PendingCalls;
 use super::steps::{ArraySpec, Place, Step, StepKind};
 use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
@@ -18,7 +19,7 @@ use crate::description::{Action, Call, TaskDesc};
 use crate::device::Requester;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{
-    ArrayState, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
+    ArrayState, Begin, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
 use crate::shape::Layout;
@@ -46,6 +47,7 @@ pub struct Instance {
     tasks: u64,
     /// Each replay accesses it exclusively.
     turn: Array<'static, u8, 1>,
+    pending: PendingCalls,
     _block: Block,
 }
 
@@ -160,6 +162,7 @@ impl Instance {
             numbers,
             tasks,
             turn,
+            pending: PendingCalls::default(),
             _block: block,
         }))
     }
@@ -203,7 +206,6 @@ impl Instance {
             }
         }
         let states = || arguments.states().chain(outputs.states());
-        let bound = Bound(states().map(|(state, _)| NonNull::from(state)).collect());
         let kinds = || arguments.kinds().chain(outputs.kinds());
         let fits = kinds().count() == self.bound.len()
             && arguments.numbers.bytes.len() >= self.numbers
@@ -212,8 +214,11 @@ impl Instance {
             let fact = "its arguments or its results are not those that it was recorded with".to_owned();
             return fail(ErrorKind::Program { program, fact });
         }
-        let numbers =
-            if self.varying.is_empty() { CallNumbers::default() } else { arguments.numbers.copied() };
+        let mut call = self.pending.take();
+        call.bound.extend(states().map(|(state, _)| NonNull::from(state)));
+        if !self.varying.is_empty() {
+            call.numbers.copy_from(&arguments.numbers);
+        }
         let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
         for (state, writes) in states().chain([(self.turn.state(), true)]) {
             let mode = if writes { AccessMode::RW } else { AccessMode::R };
@@ -224,23 +229,23 @@ impl Instance {
             draft.push(state, mode, |layout| layout.set_contiguous(&[]));
             draft.desc_mut().add_tag();
         }
-        let this = Arc::clone(self);
-        draft.set_party(Party::External(task::envelope(move |envelope| {
-            let bound = &bound;
-            // SAFETY: the envelope holds its access to the turn, so no other replay runs; it has just begun.
-            unsafe { this.begin(envelope, &bound.0, &numbers) };
-        })));
+        draft.set_party(Party::External(Begin::of(call.of(Arc::clone(self)))));
         draft.desc_mut().set_sequence(executor.host().next_sequence());
         draft.submit();
         executor.serve_if_stopped();
         Ok(())
     }
 
+    /// The calls that are kept for reuse.
+    pub(super) fn pending(&self) -> &PendingCalls {
+        &self.pending
+    }
+
     /// Begins a replay.
     ///
     /// # Safety
     /// The envelope has begun, and holds its accesses: to these arrays, and to the turn.
-    unsafe fn begin(
+    pub(super) unsafe fn begin(
         self: Arc<Self>,
         envelope: NonNull<Submitted>,
         bound: &[NonNull<ArrayState>],
@@ -302,12 +307,6 @@ impl Instance {
         unsafe { task::begin_replay(executor, &self.replay) };
     }
 }
-
-/// The arrays of a replay that has been submitted.
-struct Bound(Vec<NonNull<ArrayState>>);
-
-// SAFETY: states are used by any thread that holds accesses to them, as the envelope does.
-unsafe impl Send for Bound {}
 
 /// Fills in the description of a step with `accesses` arrays.
 fn fill(desc: &mut TaskDesc, kind: StepKind, accesses: usize, location: &'static Location<'static>) {

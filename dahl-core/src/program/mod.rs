@@ -10,6 +10,7 @@ mod engine;
 mod fusion;
 mod in_place;
 mod instance;
+mod pending_call;
 mod record;
 mod steps;
 mod varying;

@@ -62,9 +62,10 @@ impl CallNumbers {
         self.ends.clear();
     }
 
-    /// A copy for a replay, which does not need the slots.
-    pub(super) fn copied(&self) -> Self {
-        Self { bytes: self.bytes.clone(), ends: Vec::new(), random: self.random }
+    /// Takes over the numbers of another call for a replay, which does not need the slots.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.bytes.clone_from(&other.bytes);
+        self.random = other.random;
     }
 
     /// Adds a slot: its number; none if it is empty.

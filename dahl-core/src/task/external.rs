@@ -57,7 +57,7 @@ pub(super) unsafe fn begin(task: &Submitted) {
 }
 
 /// Calls `begin`, and then completes the tasks that were completed meanwhile, one after the other.
-fn while_beginning(begin: impl FnOnce()) {
+pub(crate) fn while_beginning(begin: impl FnOnce()) {
     let is_first = WHILE_BEGINNING.with(|ended| {
         let mut ended = ended.borrow_mut();
         let is_first = ended.is_none();
@@ -76,11 +76,6 @@ fn while_beginning(begin: impl FnOnce()) {
         };
         external.conclude(result.map_err(Cause::Itself));
     }
-}
-
-/// The recipient of the message that an envelope may begin, which completes in any case.
-pub(crate) fn envelope(begin: impl FnOnce(NonNull<Submitted>) + Send + 'static) -> Begin {
-    Begin::new(move |task| while_beginning(|| begin(NonNull::from(task))))
 }
 
 impl External {

@@ -23,7 +23,7 @@ mod wait;
 
 pub(crate) use allocation::{block_in_submission, wait_for, wait_for_bytes};
 pub(crate) use draft::Draft;
-pub(crate) use external::{External, envelope};
+pub(crate) use external::{External, while_beginning};
 pub(crate) use lifo_slot::LifoSlot;
 pub(crate) use over_ranks::runs_here;
 pub(crate) use pinned::Pinned;

@@ -47,27 +47,26 @@ pub(super) struct Batch<'r, 'a, 's, T: Real, M, S: Source<T>, N, O> {
 
 impl BatchProgram {
     /// The program on the runtime of an arena, or the reason why steps are submitted. Steps by a function of the user's are
-    /// recorded anew in each epoch, twice: what the function depends on besides may have changed, and a function that submits
-    /// something else in each step is noticed.
+    /// replayed only on demand. They are recorded anew in each epoch, twice: what the function depends on besides may have
+    /// changed, and a function that submits something else in each step is noticed.
     ///
     /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
-    pub(super) fn new<M>(
-        arena: &Arena,
-        options: &Options<'_, M>,
-        records_epochs: bool,
-    ) -> Result<Self, String> {
-        if !options.replays {
-            return Err("`replays(true)` is not set".to_owned());
+    pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, by_function: bool) -> Result<Self, String> {
+        if !options.replays.unwrap_or(!by_function) {
+            return Err(match options.replays {
+                None => "the loss is computed by a function, and `replays(true)` is not set".to_owned(),
+                Some(_) => "`replays(false)` is set".to_owned(),
+            });
         }
         if arena.worker_infos().iter().any(|worker| !worker.is_cpu()) {
             return Err("the runtime has devices".to_owned());
         }
         let mut program = Program::beside(arena, &BODY);
-        if records_epochs {
+        if by_function {
             program.compare_recordings();
         }
-        Ok(Self { program, records_epochs, is_bound: false })
+        Ok(Self { program, records_epochs: by_function, is_bound: false })
     }
 
     pub(super) fn begin_epoch(&mut self) {

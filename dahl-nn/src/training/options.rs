@@ -29,7 +29,8 @@ pub(super) struct Options<'t, M> {
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
     /// Whether steps are recorded and replayed.
-    pub(super) replays: bool,
+    /// None: as the call that trains has it by default.
+    pub(super) replays: Option<bool>,
     pub(super) progress: bool,
     pub(super) runtime: Option<&'t Runtime>,
     pub(super) callbacks: Vec<Box<dyn Callback<M> + 't>>,
@@ -57,7 +58,7 @@ impl<M> Default for Options<'_, M> {
             drop_last: false,
             schedule: None,
             max_norm: None,
-            replays: false,
+            replays: None,
             progress: false,
             runtime: None,
             callbacks: Vec::new(),

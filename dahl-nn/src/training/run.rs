@@ -5,6 +5,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use dahl::__nn::EnergyMark;
 use dahl::LEAF_LEN;
 use dahl::prelude::*;
@@ -267,7 +268,8 @@ where
         let (parts, max_norm) = (samples.div_ceil(self.micro_batch_size), self.options.max_norm);
         if self.program.is_ok() && parts <= MOST_REPLAYED_PARTS {
             let arena = step.detached();
-            let parts = (0..parts).map(|_| reader.next(arena)).collect::<dahl::Result<Vec<_>>>()?;
+            let parts = (0..parts).map(|_| reader.next(arena));
+            let parts = parts.collect::<dahl::Result<ArrayVec<_, MOST_REPLAYED_PARTS>>>()?;
             let replayed = self.replay(samples, step, &parts, metrics)?;
             let is_submitted = replayed.is_ok();
             if let Err(reason) = replayed {

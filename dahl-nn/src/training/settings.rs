@@ -68,18 +68,21 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         self
     }
 
-    /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. By default they are
-    /// submitted each time. A step is submitted in any case if it reads a value, if it uses an array that belongs neither to
-    /// the model nor to the optimizer nor to the batch, if the optimizer or the source cannot be bound, for batches of
-    /// more than four micro-batches, and on runtimes with devices.
+    /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. A step is submitted in any
+    /// case if it reads a value, if it uses an array that belongs neither to the model nor to the optimizer nor to the
+    /// batch, if the optimizer or the source cannot be bound, for batches of more than four micro-batches, and on runtimes
+    /// with devices.
     ///
-    /// A function that computes the loss is called for the first two batches of each shape in each epoch. If it submits the
-    /// same tasks with the same arguments for both, these are replayed for the other batches; otherwise steps are submitted.
-    /// So values that it captures may change between epochs, or with each batch. What the function does besides, such as
-    /// drawing seeds of the runtime, happens only when it is called. The layers and the loss of a
-    /// [`Sequential`](crate::Sequential) are called once for each shape.
+    /// [`fit`](Self::fit) replays by default. It calls the layers and the loss of a [`Sequential`](crate::Sequential) once for
+    /// each shape of a batch and for each change of their settings. Turn it off for a layer or a loss of your own that does
+    /// something else in each step for another reason.
+    ///
+    /// `fit_with` submits by default. With `replays(true)` the function that computes the loss is called for the first two
+    /// batches of each shape in each epoch. If it submits the same tasks with the same arguments for both, these are
+    /// replayed for the other batches; otherwise steps are submitted. So values that it captures may change between epochs, or
+    /// with each batch. What the function does besides, such as drawing seeds of the runtime, happens only when it is called.
     pub fn replays(mut self, replays: bool) -> Self {
-        self.options.replays = replays;
+        self.options.replays = Some(replays);
         self
     }
 
