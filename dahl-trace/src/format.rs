@@ -182,6 +182,12 @@ pub struct Task {
     pub elements: Vec<String>,
     /// The extents of each.
     pub footprint: Vec<Vec<usize>>,
+    /// The floating-point operations that its declaration says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
+    /// The bytes that it moves, by its declaration or else those of its arrays. None in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
     /// The arrays that it uses, in the order of the declaration.
     pub arrays: Vec<ArrayUse>,
     /// The predicted duration when the worker took it, if the model had one.
@@ -223,6 +229,9 @@ pub struct ArrayUse {
     pub array: u64,
     /// The access mode: `R`, `W`, `RW`, `REDUX`, `COMMUTE`.
     pub mode: String,
+    /// Its size. None in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
 }
 
 /// Idle time of a worker before a task, or at the end.

@@ -161,6 +161,10 @@ pub struct Task {
     pub elements: Arc<[String]>,
     /// The extents of each.
     pub footprint: Arc<[Vec<usize>]>,
+    /// The floating-point operations that its declaration says.
+    pub flops: Option<f64>,
+    /// The bytes that it moves; none in files of older versions.
+    pub bytes: Option<f64>,
     /// The arrays that it uses.
     pub arrays: Box<[ArrayUse]>,
     /// The predicted duration, if the model had one.
@@ -216,6 +220,8 @@ pub struct ArrayUse {
     pub array: u64,
     /// The access mode.
     pub mode: Text,
+    /// Its size; none in files of older versions.
+    pub bytes: Option<u64>,
 }
 
 /// An interval in which a worker was idle.

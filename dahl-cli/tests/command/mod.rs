@@ -6,5 +6,6 @@ mod folder;
 mod json;
 mod manners;
 mod page;
+mod plan_of_run;
 mod program;
 mod wrong;

@@ -11,6 +11,7 @@ use super::chains::SliceEnd;
 use super::event::{Ended, Failed, Submitted};
 use crate::description::{Step, TaskDesc};
 use crate::machine::CPU;
+use crate::perf::work;
 
 /// Microseconds with nanosecond precision.
 pub(super) fn microseconds(ns: u64) -> f64 {
@@ -73,15 +74,20 @@ pub(super) fn arrows(id: u64, from: SliceEnd, to: SliceEnd) -> [Line; 2] {
 /// A task that has ended.
 pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: SliceEnd) -> Line {
     let (times, desc) = (&ended.times, &task.desc);
-    let uses = desc.operand_accesses().zip(&task.known_as);
-    let uses = uses.filter_map(|(access, known_as)| Some(((*known_as)?.number(), access.mode)));
-    let uses = uses.map(|(array, mode)| ArrayUse { array, mode: mode.name().to_owned() });
+    let uses = desc.operand_accesses().zip(&task.known_as).enumerate();
+    let uses = uses.filter_map(|(position, (access, known_as))| {
+        let bytes = Some(desc.bytes_of(position) as u64);
+        Some(ArrayUse { array: (*known_as)?.number(), mode: access.mode.name().to_owned(), bytes })
+    });
+    let (flops, bytes) = work(desc);
     let line = Task {
         task: desc.sequence(),
         codelet: format!("{}::{}", desc.codelet().module, desc.codelet().name),
         kernel: times.kernel.map(str::to_owned),
         elements: elements(desc),
         footprint: desc.extents().map(<[usize]>::to_vec).collect(),
+        flops,
+        bytes: Some(bytes),
         arrays: uses.collect(),
         predicted_us: times.predicted_ns.map(microseconds),
         measured_us: microseconds(place.end_ns - place.begin_ns),

@@ -160,9 +160,10 @@ impl Model {
 /// The fastest ways of so many bytes between all pairs of nodes, over links one after the other (Floyd and Warshall).
 fn ways(problem: &Problem, bytes: u64) -> Result<Vec<Option<Transfer>>, Error> {
     let nodes = problem.machine.nodes.len();
+    let nothing = Some(Transfer { nanoseconds: 0, picojoules: 0 });
     let mut ways = vec![None; nodes * nodes];
     for node in 0..nodes {
-        ways[node * nodes + node] = Some(Transfer { nanoseconds: 0, picojoules: 0 });
+        ways[node * nodes + node] = nothing;
     }
     let shorter = |way: &mut Option<Transfer>, other: Transfer| {
         if way.is_none_or(|way| other < way) {
@@ -178,6 +179,9 @@ fn ways(problem: &Problem, bytes: u64) -> Result<Vec<Option<Transfer>>, Error> {
         let nanoseconds = link.latency_nanoseconds.saturating_add(carried).min(MOST);
         let picojoules = ((bytes as f64 * link.picojoules_per_byte).round() as u64).min(MOST);
         shorter(&mut ways[link.from * nodes + link.to], Transfer { nanoseconds, picojoules });
+    }
+    if bytes == 0 {
+        return Ok(vec![nothing; nodes * nodes]);
     }
     for over in 0..nodes {
         for from in 0..nodes {

@@ -36,7 +36,7 @@ pub struct Edge {
     pub source: Source,
     /// The tasks that read it. None for a result.
     pub readers: Vec<usize>,
-    /// Its size.
+    /// Its size. With 0 the edge is only an order: nothing is transferred.
     pub bytes: u64,
 }
 

@@ -165,9 +165,12 @@ impl Gathered {
         }
         let mut shared = |text: Option<line::Borrowed>| text.map(|text| self.texts.get(&text.0));
         let (kernel, name, failure) = (shared(task.kernel), shared(task.name), shared(task.failure));
-        let arrays = task.arrays.iter();
-        let arrays =
-            arrays.map(|used| ArrayUse { array: used.array, mode: self.texts.get(&used.mode) }).collect();
+        let mut array_use = |used: &line::ArrayUse| ArrayUse {
+            array: used.array,
+            mode: self.texts.get(&used.mode),
+            bytes: used.bytes,
+        };
+        let arrays = task.arrays.iter().map(&mut array_use).collect();
         for (what, us) in [("predicted_us", task.predicted_us), ("measured_us", Some(task.measured_us))] {
             us.map(|us| nanoseconds(what, us)).transpose()?;
         }
@@ -184,6 +187,8 @@ impl Gathered {
                 .footprints
                 .get(task.footprint.get())
                 .map_err(|error| json("extents", error, task.footprint.get().as_bytes()))?,
+            flops: task.flops,
+            bytes: task.bytes,
             arrays,
             predicted_us: task.predicted_us,
             measured_us: task.measured_us,

@@ -47,6 +47,10 @@ pub(super) struct Task<'a> {
     pub(super) elements: &'a RawValue,
     #[serde(borrow)]
     pub(super) footprint: &'a RawValue,
+    #[serde(default)]
+    pub(super) flops: Option<f64>,
+    #[serde(default)]
+    pub(super) bytes: Option<f64>,
     #[serde(borrow)]
     pub(super) arrays: Vec<ArrayUse<'a>>,
     #[serde(default)]
@@ -74,6 +78,8 @@ pub(super) struct ArrayUse<'a> {
     pub(super) array: u64,
     #[serde(borrow)]
     pub(super) mode: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) bytes: Option<u64>,
 }
 
 /// Why a line is invalid.

@@ -102,8 +102,14 @@ fn task_slice(trace: &Trace, task: &Task) -> Slice {
             kernel: task.kernel.as_deref().map(str::to_owned),
             elements: task.elements.to_vec(),
             footprint: task.footprint.to_vec(),
+            flops: task.flops,
+            bytes: task.bytes,
             arrays: arrays
-                .map(|used| format::ArrayUse { array: used.array, mode: used.mode.to_string() })
+                .map(|used| format::ArrayUse {
+                    array: used.array,
+                    mode: used.mode.to_string(),
+                    bytes: used.bytes,
+                })
                 .collect(),
             predicted_us: task.predicted_us,
             measured_us: task.measured_us,

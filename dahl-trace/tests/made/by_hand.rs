@@ -34,8 +34,8 @@ pub(crate) fn task(number: u64, codelet: &str, (pid, tid): Track, times: [f64; 5
         elements: vec!["f32".to_owned(), "f32".to_owned()],
         footprint: vec![vec![2, 3], vec![3]],
         arrays: vec![
-            ArrayUse { array: 1, mode: "R".to_owned() },
-            ArrayUse { array: number + 2, mode: "W".to_owned() },
+            ArrayUse { array: 1, mode: "R".to_owned(), bytes: Some(24) },
+            ArrayUse { array: number + 2, mode: "W".to_owned(), bytes: None },
         ],
         predicted_us: (number > 0).then_some(dur * 1.25),
         measured_us: dur,

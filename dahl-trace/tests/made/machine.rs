@@ -187,7 +187,11 @@ impl Machine {
     fn task(&mut self, work: &Work, place: usize, number: u64, times: [u64; 5], after: Vec<u64>) {
         let [submitted, ready, taken, start, duration] = times;
         let node = self.processors[place].node;
-        let arrays = work.arrays.iter().map(|&(array, mode)| ArrayUse { array, mode: mode.to_owned() });
+        let arrays = work.arrays.iter().map(|&(array, mode)| ArrayUse {
+            array,
+            mode: mode.to_owned(),
+            bytes: Some(1 << 20),
+        });
         let task = Task {
             task: number,
             codelet: format!("cholesky::{}", work.codelet),

@@ -5,33 +5,35 @@ use std::fs;
 use std::path::Path;
 
 use dahl_plan::schedule::{Cost, Edge, Problem, Source, Task};
+use dahl_trace::Trace;
 use serde::Deserialize;
 
 use super::machine::{Described, MachineFile};
+use super::of_trace::{self, Planned};
 use crate::trouble::Trouble;
 
 /// A file with a problem.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    tasks: Vec<TaskEntry>,
+pub(super) struct File {
+    pub(super) tasks: Vec<TaskEntry>,
     #[serde(default)]
-    edges: Vec<EdgeEntry>,
-    machine: Option<MachineFile>,
+    pub(super) edges: Vec<EdgeEntry>,
+    pub(super) machine: Option<MachineFile>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskEntry {
-    name: String,
+    pub(super) name: String,
     /// What looks up its speed in a machine file, if it is not the name.
     pub(super) codelet: Option<String>,
     /// By kind of worker.
     #[serde(default)]
-    us: BTreeMap<String, f64>,
+    pub(super) us: BTreeMap<String, f64>,
     /// By kind of worker. Without it, the time times the power of a worker.
     #[serde(default)]
-    joules: BTreeMap<String, f64>,
+    pub(super) joules: BTreeMap<String, f64>,
     #[serde(default)]
     pub(super) flops: f64,
     #[serde(default)]
@@ -40,18 +42,18 @@ pub(super) struct TaskEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EdgeEntry {
+pub(super) struct EdgeEntry {
     /// The task that writes it; without one it is an input.
-    from: Option<String>,
+    pub(super) from: Option<String>,
     /// The node at which an input is.
-    node: Option<String>,
-    to: Names,
-    bytes: u64,
+    pub(super) node: Option<String>,
+    pub(super) to: Names,
+    pub(super) bytes: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Names {
+pub(super) enum Names {
     One(String),
     Several(Vec<String>),
 }
@@ -68,6 +70,8 @@ pub(super) struct Named {
     pub(super) problem: Problem,
     pub(super) tasks: Vec<String>,
     pub(super) workers: Vec<String>,
+    /// The tasks and the workers of a runtime, for the scheduler `static`, if the problem is that of a run.
+    pub(super) of_run: Option<(Vec<Planned>, Vec<String>)>,
 }
 
 /// Whole nanoseconds or picojoules.
@@ -83,6 +87,9 @@ pub(super) fn whole(value: f64, unit: f64, what: &str) -> Result<u64, String> {
 pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
     let wrong = |fact: String| Trouble::Input(format!("{}: {}", path.display(), fact.trim_end()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    if text.trim_start().starts_with('[') {
+        return of_run(path, machine);
+    }
     let file: File = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?,
         false => toml::from_str(&text).map_err(|error| wrong(error.to_string()))?,
@@ -93,6 +100,19 @@ pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named
         (None, None) => return Err(wrong("has no `machine`: give one, or `--machine FILE`".to_owned())),
     };
     named(&file, described).map_err(wrong)
+}
+
+/// Reads the trace of a run.
+fn of_run(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
+    let wrong = |fact: String| Trouble::Input(format!("{}: {fact}", path.display()));
+    let trace = Trace::read(path).map_err(|error| Trouble::Input(error.to_string()))?;
+    let (file, tasks) = of_trace::problem(&trace, machine.is_some()).map_err(wrong)?;
+    let described = match machine {
+        Some((path, processors)) => Described::read(path, processors)?,
+        None => Described::of_trace(&trace).map_err(wrong)?,
+    };
+    let workers = described.in_runtime.clone();
+    Ok(Named { of_run: Some((tasks, workers)), ..named(&file, described).map_err(wrong)? })
 }
 
 fn named(file: &File, described: Described) -> Result<Named, String> {
@@ -120,7 +140,7 @@ fn named(file: &File, described: Described) -> Result<Named, String> {
         problem.edges.push(Edge { source, readers, bytes: edge.bytes });
     }
     let tasks = file.tasks.iter().map(|task| task.name.clone()).collect();
-    Ok(Named { problem, tasks, workers: described.workers })
+    Ok(Named { problem, tasks, workers: described.workers, of_run: None })
 }
 
 /// The cost of a task on each kind of worker.

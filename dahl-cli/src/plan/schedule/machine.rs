@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dahl::{CodeletSpeed, Speed};
 use dahl_plan::schedule::{Link, Machine, Node, Worker};
+use dahl_trace::Trace;
 use serde::Deserialize;
 
 use super::file::{TaskEntry, whole};
@@ -62,11 +63,16 @@ pub(super) struct Kind {
     speed: Option<Speed>,
 }
 
+/// The name of main memory.
+pub(super) const MAIN: &str = "main";
+
 /// A machine with its names.
 pub(super) struct Described {
     pub(super) machine: Machine,
     pub(super) kinds: Vec<Kind>,
     pub(super) workers: Vec<String>,
+    /// The names of the workers in a runtime, if it is the machine of one.
+    pub(super) in_runtime: Vec<String>,
     nodes: Vec<String>,
 }
 
@@ -109,7 +115,7 @@ impl MachineFile {
 impl Default for Described {
     fn default() -> Self {
         let machine = Machine::default();
-        Self { machine, kinds: Vec::new(), workers: Vec::new(), nodes: Vec::new() }
+        Self { machine, kinds: Vec::new(), workers: Vec::new(), in_runtime: Vec::new(), nodes: Vec::new() }
     }
 }
 
@@ -120,8 +126,10 @@ impl Described {
     pub(super) fn read(path: &Path, processors: usize) -> Result<Self, Trouble> {
         let file = dahl::Machine::from_file(path)?;
         let wrong = |fact: String| Trouble::Input(format!("{}: {fact}", path.display()));
-        let mut described = Self { nodes: vec!["main".to_owned()], ..Self::default() };
+        let mut described = Self { nodes: vec![MAIN.to_owned()], ..Self::default() };
         described.machine.nodes.push(Node::default());
+        described.in_runtime.extend((0..processors).map(|worker| format!("cpu {worker}")));
+        described.in_runtime.extend(file.devices.iter().map(|device| device.name.clone()));
         let (watts, idle) = (file.cpu.watts.unwrap_or(0.0), file.cpu.idle_watts.unwrap_or(0.0));
         described.add("cpu", 0, processors, watts, idle, Some(file.cpu.speed)).map_err(wrong)?;
         for device in file.devices {
@@ -132,6 +140,17 @@ impl Described {
             described.add(&device.name, node, 1, watts, idle, Some(device.speed)).map_err(wrong)?;
             described.nodes.push(described.workers[described.workers.len() - 1].clone());
             described.link(0, node, device.latency_us, device.link_gbytes_per_s, 0.0).map_err(wrong)?;
+        }
+        Ok(described)
+    }
+
+    /// The workers of a run, in main memory. Their power is not known.
+    pub(super) fn of_trace(trace: &Trace) -> Result<Self, String> {
+        let mut described = Self { nodes: vec![MAIN.to_owned()], ..Self::default() };
+        described.machine.nodes.push(Node::default());
+        for worker in trace.workers().iter().filter(|worker| worker.number.is_some()) {
+            described.add(&worker.kind, 0, 1, 0.0, 0.0, None)?;
+            described.in_runtime.push(worker.name.clone());
         }
         Ok(described)
     }

@@ -2,6 +2,7 @@
 
 mod file;
 mod machine;
+mod of_trace;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,13 +23,16 @@ const EXAMPLES: &str = "\
 Examples:
   dahl plan schedule tasks.toml                                 the least time
   dahl plan schedule tasks.toml --objective energy:0.002 --out plan.toml
-  dahl plan schedule tasks.toml --objective front --json";
+  dahl plan schedule tasks.toml --objective front --json
+  DAHL_TRACE=run.json my-program                                a run, on one worker for the best figures
+  dahl plan schedule run.json --machine machine.toml --cpus 2 --objective energy --out best.plan
+  DAHL_MACHINE=machine.toml DAHL_SCHED=static DAHL_PLAN=best.plan my-program";
 
 /// The arguments of `dahl plan schedule`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The tasks, their edges and the machine, as TOML or JSON.
+    /// The tasks, their edges and the machine, as TOML or JSON; or the trace of a run (`DAHL_TRACE`).
     #[arg(value_hint = ValueHint::FilePath)]
     file: PathBuf,
     /// A machine file, as for `DAHL_MACHINE`, in place of the machine in the file.
@@ -46,7 +50,8 @@ pub(crate) struct Arguments {
     /// The most steps that the search may take, for a result that does not depend on the machine. Each is a schedule of some of the tasks.
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     steps: u64,
-    /// The file for the plan as TOML: tasks, workers and times, in the order of starts. With `front`, that of the fastest.
+    /// The file for the plan, in the order of starts: tasks, workers and times as TOML; of a trace, a plan that the scheduler
+    /// `static` runs. With `front`, that of the fastest.
     #[arg(short, long, visible_alias = "output", value_name = "OUT", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
 }
@@ -148,7 +153,13 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         plans: found.plans.iter().map(|plan| PlanRow::new(plan, &named, is_time)).collect(),
     };
     if let Some(out) = out {
-        let text = toml::to_string(&report.plans[0]).map_err(|error| Trouble::unwritable(out, error))?;
+        let text = match &named.of_run {
+            Some((tasks, workers)) => {
+                let placed = found.plans[0].placements.iter();
+                of_trace::text(workers, placed.map(|one| (&tasks[one.task], one.worker)))
+            }
+            None => toml::to_string(&report.plans[0]).map_err(|error| Trouble::unwritable(out, error))?,
+        };
         dahl_files::save(out, text.into_bytes()).map_err(|error| Trouble::unwritable(out, error))?;
     }
     output.show(&report)

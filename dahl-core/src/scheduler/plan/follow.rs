@@ -159,8 +159,11 @@ impl Scheduler for Static {
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
         match self.place_of(&task) {
             Ok(place) => {
+                let worker = self.plan.tasks[place].worker;
+                // While the tasks before it run there.
+                task.prefetch(worker);
                 self.state().ready.insert(place, task);
-                self.wake(self.plan.tasks[place].worker);
+                self.wake(worker);
             }
             Err((line, fact)) => {
                 self.divergences.note(line, &fact);
