@@ -143,8 +143,9 @@ pub mod __private {
     pub use crate::arena::{map_shape, require};
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
-        Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
-        Parameter, Pointwise, RawView, Run, Variants, Views, WorkInputs, pointwise, pointwise_in_parallel,
+        Accumulator, CArgument, CKernel, CView, Codelet, Combines, EncodedArguments, ErrorClass, InPlace,
+        Kernel, Leaves, NoArguments, Numerics, Parameter, Pointwise, PointwiseArguments, PointwiseCuda, PointwiseMap,
+        RawView, Run, Variants, Views, WorkInputs,
     };
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{
@@ -152,12 +153,11 @@ pub mod __private {
         CudaLibrary, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaTypeParameter, CudaView,
         Declared as CudaDeclared, pass_of_map, views_of_map,
     };
-    pub use crate::expression::{Derivatives, EncodedArguments, no_leaves};
+    pub use crate::expression::{Derivatives, no_leaves};
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};
     pub use crate::tape::{
-        Addition, By, Composite, DerivedMap, Gradient, Linear, Repeat, Rule, RuleCall, no_codelet,
-        no_gradient,
+        Addition, By, Composite, DerivedMap, Gradient, Linear, Repeat, Rule, RuleCall, no_gradient,
     };
     pub use dahl_element::__private::{At, Body, map, map_in_place, narrow_block, narrows_in_blocks, widen};
 }

@@ -10,6 +10,7 @@
 #[cfg(feature = "calls")]
 pub mod call;
 mod image;
+mod launch;
 #[cfg(feature = "translate")]
 pub mod map;
 #[cfg(feature = "nvrtc")]
@@ -19,6 +20,7 @@ mod program;
 pub mod texts;
 
 pub use image::CudaImage;
+pub use launch::{ELEMENTS_PER_BLOCK, THREADS};
 pub use program::{CudaProgram, CudaTexts};
 
 /// `dahl.cuh`: element types, views and how threads divide the work.

@@ -4,7 +4,7 @@
 //! The build script of a crate compiles `kernels/*.cu` and writes one constant for each `DAHL_KERNEL(..)` in them.
 //! [`include_kernels!`](crate::include_kernels) includes these constants, and `cuda = kernels::CONV2D` names one.
 
-use dahl_cuda::CudaImage;
+use dahl_cuda::{CudaImage, ELEMENTS_PER_BLOCK, THREADS};
 
 use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 use super::mismatch::{self, Declared};
@@ -53,25 +53,26 @@ pub struct CudaPass {
 
 /// How a map of arrays of one element type takes them: `ARRAYS` of them, the last of which it writes.
 pub const fn views_of_map<const ARRAYS: usize>() -> [CudaView; ARRAYS] {
-    let read = CudaView { is_const: true, element: CudaElement::Parameter(0), rank: None };
-    let mut views = [read; ARRAYS];
+    views_of(CudaElement::Parameter(0))
+}
+
+/// The same, of elements of this type.
+pub(crate) const fn views_of<const ARRAYS: usize>(element: CudaElement) -> [CudaView; ARRAYS] {
+    let mut views = [CudaView { is_const: true, element, rank: None }; ARRAYS];
     views[ARRAYS - 1].is_const = false;
     views
 }
 
-/// The launch of a map that writes the array of index `OUTPUT`: `threads` of a block, each block for `PER_BLOCK` elements.
-pub const fn pass_of_map<const OUTPUT: usize, const PER_BLOCK: u64>(
-    function: &'static str,
-    threads: u32,
-) -> CudaPass {
+/// The launch of a map that writes the array of index `OUTPUT`.
+pub const fn pass_of_map<const OUTPUT: usize>(function: &'static str) -> CudaPass {
     CudaPass {
         function,
         grid: [
-            const { &[CudaStep::Len(OUTPUT), CudaStep::Number(PER_BLOCK), CudaStep::Blocks] },
+            const { &[CudaStep::Len(OUTPUT), CudaStep::Number(ELEMENTS_PER_BLOCK), CudaStep::Blocks] },
             &[CudaStep::Number(1)],
             &[CudaStep::Number(1)],
         ],
-        block: [threads, 1, 1],
+        block: [THREADS, 1, 1],
         shared_bytes: &[CudaStep::Number(0)],
     }
 }

@@ -43,6 +43,7 @@ pub(crate) use dahl_driver::{
 pub(crate) use dahl_driver::{Cudnn, Function, KernelParameters, LaunchConfig, Names, Pinned, Unloaded};
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
+pub(crate) use kernel::views_of;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass, pass_of_map, views_of_map};
 pub use launch::{CudaLaunch, CudaLaunches};
 pub use mismatch::Declared;

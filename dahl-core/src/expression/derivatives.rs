@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 
 use super::interpreter::Interpreter;
 use super::program::{Derivative, Program};
-use crate::argument::Argument;
-use crate::codelet::Codelet;
+use crate::codelet::{Codelet, EncodedArguments};
 
 /// The derivatives of a map that is known as an expression.
 pub struct Derivatives {
@@ -43,23 +42,6 @@ pub(crate) struct DerivativeMap {
     interpreter: &'static Interpreter,
     /// Its own derivatives.
     derivatives: OnceLock<&'static Derivatives>,
-}
-
-/// The arguments of a task, as bytes.
-#[derive(Debug)]
-pub struct EncodedArguments<'a>(&'a [u8]);
-
-impl EncodedArguments<'_> {
-    /// The next argument.
-    ///
-    /// # Panics
-    /// If there is none.
-    #[allow(clippy::should_implement_trait, reason = "each argument has another type")]
-    pub fn next<A: Argument>(&mut self) -> A {
-        let (argument, rest) = self.0.split_at(A::SIZE_BYTES);
-        self.0 = rest;
-        A::decode(argument)
-    }
 }
 
 /// The leaves of an expression without leaves.
@@ -110,7 +92,7 @@ impl Derivatives {
     /// The arguments of the map of a derivative, from those of the map.
     pub(crate) fn arguments(&self, derivative: &DerivativeMap, arguments: &[u8]) -> Vec<u8> {
         derivative.interpreter.arguments(&match self.leaves {
-            Leaves::Computed(leaves) => leaves(&mut EncodedArguments(arguments)),
+            Leaves::Computed(leaves) => leaves(&mut EncodedArguments::new(arguments)),
             Leaves::Arguments => Interpreter::leaves(arguments),
         })
     }

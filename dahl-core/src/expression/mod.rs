@@ -22,4 +22,4 @@ mod tile;
 mod tests;
 
 pub(crate) use derivatives::By;
-pub use derivatives::{Derivatives, EncodedArguments, no_leaves};
+pub use derivatives::{Derivatives, no_leaves};

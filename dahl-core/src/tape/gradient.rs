@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::rule::RuleCall;
-use crate::codelet::Codelet;
-use crate::element::{Element, ElementType};
+use crate::codelet::{Codelet, EncodedArguments, Pointwise, PointwiseArguments, pointwise_codelet};
+use crate::element::{Element, ElementType, Real};
 use crate::error::Result;
-use crate::expression::{Derivatives, EncodedArguments};
+use crate::expression::{Derivatives, no_leaves};
 
 /// What a declaration says of its gradient. Parameters are numbered as in the declaration.
 #[derive(Debug)]
@@ -87,6 +87,30 @@ pub struct Addition {
 pub(super) type AdditionOf = fn(ElementType) -> Option<&'static Addition>;
 
 impl DerivedMap {
+    /// The derived map by the input of index `BY`, a map of `INPUTS` arrays to one, of `ARRAYS` in all. The declaration's
+    /// plain arguments are `A`'s.
+    pub const fn pointwise<P, A, T, const INPUTS: usize, const ARRAYS: usize, const BY: usize>() -> Self
+    where
+        P: Pointwise<T::Compute, A::Passed, INPUTS, BY>,
+        A: PointwiseArguments<T>,
+        T: Real,
+    {
+        Self {
+            by: BY,
+            inputs: P::MAP.inputs,
+            passes: false,
+            codelet: pointwise_codelet::<P, A, T, INPUTS, ARRAYS, BY>,
+            expression: P::MAP.expression,
+            leaves: |encoded| P::leaves(A::decode(encoded)),
+        }
+    }
+
+    /// The gradient by the input of index `by` is that by the output.
+    pub const fn passes(by: usize) -> Self {
+        let codelet = || unreachable!("what passes a gradient on computes nothing");
+        Self { by, inputs: &[], passes: true, codelet, expression: None, leaves: no_leaves }
+    }
+
     /// The gradient of the map itself, from its expression; none if that is not known.
     pub(super) fn gradient(&'static self, addition: AdditionOf) -> Option<&'static Gradient> {
         known(std::ptr::from_ref(self).addr(), || {
@@ -162,17 +186,11 @@ pub fn no_gradient() -> &'static Gradient {
     unreachable!("a scope that remembers tasks takes only codelets that have a gradient")
 }
 
-/// The codelet of a derived map that is the gradient by the output itself: nothing runs it.
-pub fn no_codelet() -> &'static Codelet {
-    unreachable!("what passes a gradient on computes nothing")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::access::AccessMode;
     use crate::codelet::Parameter;
-    use crate::expression::no_leaves;
 
     /// A loop that differentiates a derived map makes its gradient once.
     #[test]

@@ -23,7 +23,7 @@ mod tape;
 mod wanted;
 
 pub use composite::Composite;
-pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_codelet, no_gradient};
+pub use gradient::{Addition, DerivedMap, Gradient, Linear, Rule, no_gradient};
 pub use pass::Pass;
 pub use repeat::Repeat;
 pub use rule::{By, RuleCall, RuleScope};

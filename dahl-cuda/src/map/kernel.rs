@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::kind::Kind;
 use super::signature::{Parameter, Signature, stored};
 use super::statement::MapBody;
-use super::{ELEMENTS_PER_BLOCK, Map, THREADS};
+use super::Map;
+use crate::{ELEMENTS_PER_BLOCK, THREADS};
 
 /// The types of a parameter bounded by `Real`, and by `Element` alone.
 const REALS: &[&str] = &["f16", "bf16", "f32", "f64"];

@@ -14,6 +14,8 @@ mod kind;
 mod signature;
 mod statement;
 
+use std::sync::OnceLock;
+
 use proc_macro2::Span;
 use syn::ItemFn;
 
@@ -44,12 +46,6 @@ pub struct Refusal {
     pub span: Span,
 }
 
-/// The threads of a block of every map.
-pub const THREADS: u32 = 256;
-
-/// The elements per block, until the number of blocks is limited: then each thread does more.
-pub const ELEMENTS_PER_BLOCK: u64 = 1024;
-
 impl Map {
     /// Translates a map of so many inputs; the parameters after them are plain arguments.
     pub fn translate(function: &ItemFn, inputs: usize) -> Result<Self, Refusal> {
@@ -60,12 +56,16 @@ impl Map {
 
     /// A file name for the compiled form of this text, by its hash.
     pub fn file_stem(source: &str) -> String {
-        let parts = [crate::HEADER, crate::MAP_HEADER, source];
-        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
         // FNV-1a, with which the macro hashes declarations.
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        fn feed(hash: u64, part: &str) -> u64 {
+            let bytes = part.bytes().chain([0]);
+            bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        }
+        // The headers are long, and a crate may have hundreds of maps.
+        static OF_HEADERS: OnceLock<u64> = OnceLock::new();
+        let of_headers = OF_HEADERS
+            .get_or_init(|| [crate::HEADER, crate::MAP_HEADER].into_iter().fold(0xcbf2_9ce4_8422_2325, feed));
+        let hash = feed(*of_headers, source);
         format!("map_{hash:016x}")
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use dahl_cuda::map::{ELEMENTS_PER_BLOCK, Element, Map, Refusal, THREADS};
+use dahl_cuda::map::{Element, Map, Refusal};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -106,13 +106,6 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
     let Some(Ok(map)) = map else { return None };
     let root = &codelet.root;
     let private = quote!(#root::__private);
-    let element = |element: &Element| match element {
-        Element::Parameter(index) => {
-            let index = Literal::usize_unsuffixed(*index);
-            quote!(#private::CudaElement::Parameter(#index))
-        }
-        Element::Fixed(name) => quote!(#private::CudaElement::Fixed(#name)),
-    };
     let last = map.elements.len() - 1;
     let is_of_one_type = map.elements.iter().all(|of| matches!(of, Element::Parameter(0)));
     let views = if is_of_one_type {
@@ -120,24 +113,15 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
         quote!(&#private::views_of_map::<#arrays>())
     } else {
         let views = map.elements.iter().enumerate().map(|(index, of)| {
-            let (is_const, element) = (index != last, element(of));
+            let (is_const, element) = (index != last, element(root, of));
             quote!(#private::CudaView { is_const: #is_const, element: #element, rank: ::core::option::Option::None })
         });
         quote!(&[#(#views),*])
     };
-    let arguments = map.arguments.iter().map(|of| {
-        let element = element(of);
-        quote!(#private::CudaArgument { element: #element, len: ::core::option::Option::None })
-    });
-    let types = map
-        .types
-        .iter()
-        .map(|(name, types)| quote!(#private::CudaTypeParameter { name: #name, types: &[#(#types),*] }));
+    let (arguments, types) = (arguments(root, map), types(root, map));
     let (name, function) = (codelet.name.unraw().to_string(), &map.function);
     let image = image(codelet, map);
     let last = Literal::usize_unsuffixed(last);
-    let threads = Literal::u32_unsuffixed(THREADS);
-    let per_block = Literal::u64_unsuffixed(ELEMENTS_PER_BLOCK);
     Some(quote! {
         /// The kernel in CUDA, written from the body.
         const CUDA: &'static #private::CudaKernel = &#private::CudaKernel::new(
@@ -145,21 +129,72 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
             ::core::concat!(::core::file!(), ":", ::core::line!()),
             &#image,
         )
-        .types(&[#(#types),*])
-        .takes(#views, &[#(#arguments),*])
-        .passes(&[#private::pass_of_map::<#last, #per_block>(#function, #threads)]);
+        .types(#types)
+        .takes(#views, #arguments)
+        .passes(&[#private::pass_of_map::<#last>(#function)]);
     })
+}
+
+/// The same for a derived map of arrays of one type: what its codelet gets.
+pub(super) fn pointwise(codelet: &Codelet) -> TokenStream {
+    let map = match map(codelet) {
+        Some(Ok(map)) => map,
+        Some(Err(Refusal { message, .. })) => return quote!(::core::result::Result::Err(#message)),
+        None => unreachable!("a derived map is not `cpu_only`"),
+    };
+    let root = &codelet.root;
+    let (arguments, types) = (arguments(root, &map), types(root, &map));
+    let (image, function) = (image(codelet, &map), &map.function);
+    let element = element(root, map.elements.last().expect("a map has an output"));
+    quote! {
+        ::core::result::Result::Ok(#root::__private::PointwiseCuda {
+            place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+            image: &#image,
+            function: #function,
+            types: #types,
+            element: #element,
+            arguments: #arguments,
+        })
+    }
+}
+
+fn element(root: &syn::Path, element: &Element) -> TokenStream {
+    match element {
+        Element::Parameter(index) => {
+            let index = Literal::usize_unsuffixed(*index);
+            quote!(#root::__private::CudaElement::Parameter(#index))
+        }
+        Element::Fixed(name) => quote!(#root::__private::CudaElement::Fixed(#name)),
+    }
+}
+
+/// The plain arguments of a map's kernel.
+fn arguments(root: &syn::Path, map: &Map) -> TokenStream {
+    let arguments = map.arguments.iter().map(|of| {
+        let element = element(root, of);
+        quote!(#root::__private::CudaArgument { element: #element, len: ::core::option::Option::None })
+    });
+    quote!(&[#(#arguments),*])
+}
+
+/// The type parameters of a map's kernel.
+fn types(root: &syn::Path, map: &Map) -> TokenStream {
+    let types = map.types.iter().map(|(name, types)| {
+        quote!(#root::__private::CudaTypeParameter { name: #name, types: &[#(#types),*] })
+    });
+    quote!(&[#(#types),*])
 }
 
 /// The image that `dahl-build` compiled from exactly this text, or the text.
 fn image(codelet: &Codelet, map: &Map) -> TokenStream {
     let (root, source) = (&codelet.root, &map.source);
-    let file = format!("/maps/{}.fatbin", Map::file_stem(source));
-    let folder = std::env::var("OUT_DIR").ok();
-    if folder.is_some_and(|folder| Path::new(&(folder + &file)).is_file()) {
-        return quote! {
-            #root::__private::CudaImage::Fatbin(::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), #file)))
-        };
+    if let Ok(folder) = std::env::var("OUT_DIR") {
+        let file = format!("/maps/{}.fatbin", Map::file_stem(source));
+        if Path::new(&(folder + &file)).is_file() {
+            return quote! {
+                #root::__private::CudaImage::Fatbin(::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), #file)))
+            };
+        }
     }
     quote!(#root::__private::CudaImage::Source(#source))
 }

@@ -31,10 +31,10 @@ pub(super) fn constants(codelet: &Codelet) -> TokenStream {
 
 /// `codelet()`: the descriptor for given element types.
 pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenStream {
-    let Codelet { root, visibility, hash, .. } = codelet;
+    let Codelet { root, visibility, .. } = codelet;
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
-    let hash: Literal = format!("{hash:#018x}").parse().expect("a number in hexadecimal is a literal");
+    let hash = hash(codelet);
     let parameters = parameters(codelet);
     let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
@@ -66,6 +66,11 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
             }
         }
     }
+}
+
+/// The hash of the declaration.
+pub(super) fn hash(codelet: &Codelet) -> Literal {
+    format!("{:#018x}", codelet.hash).parse().expect("a number in hexadecimal is a literal")
 }
 
 fn parameters(codelet: &Codelet) -> impl Iterator<Item = TokenStream> {
@@ -128,19 +133,6 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     let root = &codelet.root;
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish(false);
-    if codelet.is_pointwise() {
-        let (inputs, element) = (codelet.parameters.len() - 1, &codelet.parameters[0].element);
-        let inputs = Literal::usize_unsuffixed(inputs);
-        let of = quote!(::<#type_name, #element, #inputs>);
-        let parallel = codelet
-            .options
-            .parallel
-            .is_some()
-            .then(|| quote!(.parallel_entry(#root::__private::pointwise_in_parallel #of)));
-        return vec![quote! {
-            ::core::option::Option::Some(#root::__private::Kernel::new("rust", #root::__private::pointwise #of) #parallel)
-        }];
-    }
     let own = entry::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
     let parallel = parallel(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
     let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own) #parallel));

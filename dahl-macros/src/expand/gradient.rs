@@ -11,8 +11,8 @@ use crate::gradient_rule::GradientRule;
 use crate::model::{Codelet, Parameter, type_name};
 use crate::rule_fields::{by_name, gradient_name, unmentioned};
 
-/// `gradient()`: the data that a tape gets. Without a gradient no tape takes the codelet.
-pub(super) fn gradient(codelet: &Codelet) -> Option<TokenStream> {
+/// `gradient()`: the data that a tape gets, with the table of derived maps. Without a gradient no tape takes the codelet.
+pub(super) fn gradient(codelet: &Codelet, derived: &TokenStream) -> Option<TokenStream> {
     let rule = codelet.gradient.as_ref()?;
     let Codelet { root, visibility, .. } = codelet;
     let private = quote!(#root::__private);
@@ -59,10 +59,7 @@ pub(super) fn gradient(codelet: &Codelet) -> Option<TokenStream> {
                 })
             }
         }
-        GradientRule::Maps(maps) => {
-            let table = super::derived::table(codelet, maps);
-            quote!(#private::Rule::Maps(#table))
-        }
+        GradientRule::Maps(_) => quote!(#private::Rule::Maps(#derived)),
         GradientRule::Function { path, .. } => {
             let call = call(codelet, path);
             quote!(#private::Rule::Function(#call))

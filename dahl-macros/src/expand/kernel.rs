@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, Type, parse_quote};
+use syn::{FnArg, Signature, Type, parse_quote};
 
 use super::signature::Variant;
 use super::{docs, local};
@@ -13,13 +13,22 @@ use crate::{selection, tokens};
 
 /// The function's body, as written, to be inlined into a loop for each instruction set.
 pub(super) fn body(codelet: &Codelet) -> TokenStream {
-    let Codelet { root, function, .. } = codelet;
     let attributes = codelet.attributes.everywhere.iter().chain(&codelet.attributes.kernel);
+    let (mut signature, block) = in_compute_types(codelet);
+    signature.ident = Ident::new("body", signature.ident.span());
+    quote! {
+        #(#attributes)*
+        #[inline(always)]
+        #signature #block
+    }
+}
+
+/// The function's signature and block. In those of a map, `f16` and `bf16` stand for their compute type.
+pub(super) fn in_compute_types(codelet: &Codelet) -> (Signature, TokenStream) {
+    let Codelet { root, function, .. } = codelet;
     let mut signature = function.sig.clone();
-    signature.ident = Ident::new("body", function.sig.ident.span());
     let mut aliases = TokenStream::new();
     if codelet.form == Form::Map {
-        // In the body, `f16` and `bf16` stand for their compute type.
         let mut compute_type = |ty: &mut Type| {
             let Some(half) = compute::half(ty).cloned() else { return };
             if let Some(name) = half.get_ident()
@@ -42,12 +51,7 @@ pub(super) fn body(codelet: &Codelet) -> TokenStream {
         }
     }
     let statements = &function.block.stmts;
-    let block = quote_spanned!(function.block.span()=> { #aliases #(#statements)* });
-    quote! {
-        #(#attributes)*
-        #[inline(always)]
-        #signature #block
-    }
+    (signature, quote_spanned!(function.block.span()=> { #aliases #(#statements)* }))
 }
 
 /// `cpu`: the kernel without a runtime.

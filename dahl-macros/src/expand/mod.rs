@@ -25,6 +25,7 @@ use syn::ext::IdentExt;
 
 use crate::gradient_rule::GradientRule;
 use crate::model::Codelet;
+use derived::Printed;
 pub(crate) use stub::stubs;
 
 /// All items of a declaration without errors.
@@ -48,13 +49,13 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
     // Derived maps are in a scope of their own, where their names meet no others.
-    let gradient = gradient::gradient(codelet);
     let (gradient, derived) = match &codelet.gradient {
         Some(GradientRule::Maps(maps)) => {
-            let items = derived::items(codelet, maps);
+            let Printed { items, table } = Printed::new(codelet, maps);
+            let gradient = gradient::gradient(codelet, &table);
             (None, Some(quote!(#everywhere const _: () = { #items impl #type_name { #gradient } };)))
         }
-        _ => (gradient, None),
+        _ => (gradient::gradient(codelet, &TokenStream::new()), None),
     };
     let under = wrappers::under(codelet);
     let rule_struct = gradient::rule_struct(codelet).map(|item| quote!(#everywhere #item));

@@ -60,7 +60,7 @@ impl Select {
             ],
             &[],
         )
-        .passes(&[::dahl::__private::pass_of_map::<3, 1024>("select", 256)]);
+        .passes(&[::dahl::__private::pass_of_map::<3>("select")]);
     /// The descriptor that the runtime gets.
     pub(crate) fn codelet<T: Element>() -> &'static ::dahl::Codelet {
         const {
