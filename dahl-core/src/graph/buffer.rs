@@ -88,15 +88,35 @@ impl ArrayState {
         Ok(())
     }
 
-    /// A copy of the elements of a whole array at home.
+    /// The elements of a whole array at home, in row-major order.
     ///
     /// # Safety
-    /// The caller holds an access that reads, and has prepared the array at home.
-    pub(crate) unsafe fn copy_home(&self) -> Vec<u8> {
+    /// The caller holds an access that reads while the slice is in use, and has prepared the array at home.
+    pub(crate) unsafe fn home_bytes(&self) -> &[u8] {
         let Fixed { bytes, part, .. } = self.fixed();
         assert!(part.is_none(), "the elements of a part are not contiguous");
         // SAFETY: the array's buffer spans `bytes` initialised bytes, and no task writes them during the caller's access.
-        unsafe { std::slice::from_raw_parts(self.pointer(), *bytes) }.to_vec()
+        unsafe { std::slice::from_raw_parts(self.pointer(), *bytes) }
+    }
+
+    /// The elements of a whole array at home, in row-major order, for a task that changes them; `begins` if it is the first
+    /// to write them.
+    ///
+    /// # Errors
+    /// If they cannot be made available there.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access while the pointer is in use.
+    pub(crate) unsafe fn home_bytes_mut(
+        &self,
+        begins: bool,
+        requester: Requester,
+    ) -> Result<*mut [u8], FetchError> {
+        let Fixed { bytes, part, .. } = self.fixed();
+        assert!(part.is_none(), "the elements of a part are not contiguous");
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.prepare_total_at(begins, HOME, requester) }?;
+        Ok(std::ptr::slice_from_raw_parts_mut(self.pointer(), *bytes))
     }
 
     /// Calls `change` with the elements at home, contiguous: those of a strided part are copied there and back.

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 use std::sync::{Arc, PoisonError};
 
-use super::transport::{Tag, Transport};
+use super::transport::{Destination, Tag, Transport};
 use crate::sync::{Condvar, Mutex};
 
 /// What the program did since the last meeting.
@@ -21,21 +21,37 @@ fn hash(line: &str) -> u64 {
     hasher.finish()
 }
 
+type Arrived = Arc<(Mutex<Option<Result<Vec<u8>, String>>>, Condvar)>;
+
+/// A message that a thread waits for.
+struct Awaited {
+    bytes: Vec<u8>,
+    arrived: Arrived,
+}
+
+impl Destination for Awaited {
+    fn memory(&mut self, len: usize) -> Result<&mut [u8], String> {
+        self.bytes.resize(len, 0);
+        Ok(&mut self.bytes)
+    }
+
+    fn arrived(self: Box<Self>, result: Result<(), String>) {
+        let Self { bytes, arrived } = *self;
+        *arrived.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.map(|()| bytes));
+        arrived.1.notify_all();
+    }
+}
+
 /// Waits for a message.
 fn receive(transport: &dyn Transport, from: usize, tag: Tag) -> Result<Vec<u8>, String> {
-    let slot = Arc::new((Mutex::new(None), Condvar::new()));
-    let filled = Arc::clone(&slot);
-    let arrival = move |message| {
-        *filled.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-        filled.1.notify_all();
-    };
-    transport.receive(from, tag, Box::new(arrival));
-    let mut message = slot.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let arrived: Arrived = Arc::new((Mutex::new(None), Condvar::new()));
+    transport.receive(from, tag, Box::new(Awaited { bytes: Vec::new(), arrived: Arc::clone(&arrived) }));
+    let mut message = arrived.0.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         if let Some(message) = message.take() {
             return message;
         }
-        message = slot.1.wait(message).unwrap_or_else(PoisonError::into_inner);
+        message = arrived.1.wait(message).unwrap_or_else(PoisonError::into_inner);
     }
 }
 
@@ -52,7 +68,7 @@ impl Agreement {
         let hashes: Vec<u64> = lines.iter().map(|line| hash(line)).collect();
         let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
         let others = || (0..transport.ranks()).filter(move |&rank| rank != own);
-        others().for_each(|rank| transport.send(rank, tag, Ok(bytes.clone())));
+        others().for_each(|rank| transport.send(rank, tag, Ok(Box::new(bytes.clone()))));
         let mut result = Ok(());
         for rank in others() {
             let compared = receive(transport, rank, tag).and_then(|bytes| {
@@ -65,7 +81,7 @@ impl Agreement {
                 let first = hashes.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
                 let line = lines.get(first).map_or("nothing more", |line| line);
                 let tag = Tag::Line(meeting);
-                transport.send(rank, tag, Ok(line.as_bytes().to_vec()));
+                transport.send(rank, tag, Ok(Box::new(line.to_owned())));
                 let other = receive(transport, rank, tag)?;
                 let other = String::from_utf8_lossy(&other);
                 Err(format!(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use agreement::Agreement;
 pub(crate) use table::{Missing, Table};
-pub use transport::{Arrival, Tag, Transport};
+pub use transport::{Destination, Message, Payload, Tag, Transport, deliver};
 
 use crate::sync::{Mutex, MutexGuard};
 

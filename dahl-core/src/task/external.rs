@@ -151,44 +151,42 @@ impl External {
         Ok(())
     }
 
-    /// Calls `change` with the elements of access `index`, which changes them, in row-major order, contiguous. Waits
-    /// until they are in main memory.
+    /// The elements of access `index`, in row-major order, to be changed. Waits until they are in main memory.
     ///
     /// # Errors
     /// If they cannot be made available there.
     ///
     /// # Panics
-    /// If the access does not change an array of the task's.
-    pub(crate) fn change(
-        &mut self,
-        index: usize,
-        change: impl FnOnce(&mut [u8]),
-    ) -> std::result::Result<(), String> {
+    /// If the access does not change a whole array of the task's.
+    pub(crate) fn bytes_mut(&mut self, index: usize) -> std::result::Result<&mut [u8], String> {
         let access = self.task().access(index);
         assert!(!access.mode.is_shared(), "access {index} only reads");
         let array = access.state().expect("scratch is no array");
-        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed
-        // mutably.
-        unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
-            .map_err(|error| error.to_string())
+        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed while `self` is
+        // borrowed.
+        let bytes = unsafe { array.home_bytes_mut(access.mode == AccessMode::W, self.requester()) }
+            .map_err(|error| error.to_string())?;
+        // SAFETY: the buffer spans these bytes, initialised, since blocks are. The access is exclusive, and `self` is
+        // borrowed mutably as long as the slice is.
+        Ok(unsafe { &mut *bytes })
     }
 
-    /// A copy of the elements of access `index`, in row-major order. Waits until they are in main memory.
+    /// The elements of access `index`, in row-major order. Waits until they are in main memory.
     ///
     /// # Errors
     /// If they cannot be made available there.
     ///
     /// # Panics
-    /// If the access is no read of an array of the task's.
-    pub(crate) fn bytes(&self, index: usize) -> std::result::Result<Vec<u8>, String> {
+    /// If the access is no read of a whole array of the task's.
+    pub(crate) fn bytes(&self, index: usize) -> std::result::Result<&[u8], String> {
         let access = self.task().access(index);
         assert!(access.mode == AccessMode::R, "access {index} does not only read");
         let array = access.state().expect("scratch is no array");
         // SAFETY: the task holds its accesses, and is not completed.
         unsafe { array.prepare_at(HOME, access.mode, self.requester()) }
             .map_err(|error| error.to_string())?;
-        // SAFETY: as above, and the elements are at home.
-        Ok(unsafe { array.copy_home() })
+        // SAFETY: as above, as long as `self` is borrowed, and the elements are at home.
+        Ok(unsafe { array.home_bytes() })
     }
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs

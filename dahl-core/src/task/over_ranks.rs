@@ -1,7 +1,5 @@
 //! Tasks over several ranks: which rank runs a task, and the external tasks that send and receive what it needs.
 //! `ranks/README.md` says why all ranks post the two ends of each message.
-#![allow(unsafe_code, reason = "copies the elements of a task's array")]
-
 use std::fmt::Write as _;
 use std::panic::Location;
 use std::sync::Arc;
@@ -14,7 +12,7 @@ use crate::description::{Action, Call};
 use crate::element::ElementType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Callback, Engine, Host, Party};
-use crate::ranks::{Missing, Ranks};
+use crate::ranks::{Destination, Missing, Ranks};
 
 const BYTES: ElementType = ElementType::of::<u8>();
 
@@ -97,6 +95,42 @@ pub(super) fn meet_for_access(
     Ok(())
 }
 
+/// The elements of an array while they are sent. Its task ends when they are dropped.
+struct Sent(Option<External>);
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        let external = self.0.as_ref().expect("only dropping takes it");
+        external.bytes(0).expect("they were in main memory, where this access keeps them")
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if let Some(external) = self.0.take() {
+            external.complete(Ok(()));
+        }
+    }
+}
+
+/// An array whose value arrives.
+struct Received(External);
+
+impl Destination for Received {
+    fn memory(&mut self, len: usize) -> std::result::Result<&mut [u8], String> {
+        let bytes = self.0.bytes_mut(0)?;
+        if bytes.len() == len {
+            Ok(bytes)
+        } else {
+            Err(format!("a message of {len} bytes came for an array of {}", bytes.len()))
+        }
+    }
+
+    fn arrived(self: Box<Self>, result: std::result::Result<(), String>) {
+        self.0.complete(result);
+    }
+}
+
 /// Posts this rank's end of a message, if it has one.
 fn post(
     ranks: &Ranks,
@@ -114,26 +148,14 @@ fn post(
             }
         });
         submit(array, &SEND, AccessMode::R, location, Some(failed), move |external| {
-            let sent = external.bytes(0).map(|bytes| transport.send(to, tag, Ok(bytes)));
-            external.complete(sent);
+            match external.bytes(0).map(drop) {
+                Ok(()) => transport.send(to, tag, Ok(Box::new(Sent(Some(external))))),
+                Err(error) => external.complete(Err(error)),
+            }
         });
     } else if ranks.rank() == to {
-        submit(array, &RECEIVE, AccessMode::W, location, None, move |mut external| {
-            let arrival = move |message: std::result::Result<Vec<u8>, String>| {
-                let mut has_length = true;
-                let received = message.and_then(|bytes| {
-                    external.change(0, |elements| {
-                        has_length = elements.len() == bytes.len();
-                        if has_length {
-                            elements.copy_from_slice(&bytes);
-                        }
-                    })
-                });
-                let right =
-                    |()| if has_length { Ok(()) } else { Err("a message has another length".to_owned()) };
-                external.complete(received.and_then(right));
-            };
-            transport.receive(from, tag, Box::new(arrival));
+        submit(array, &RECEIVE, AccessMode::W, location, None, move |external| {
+            transport.receive(from, tag, Box::new(Received(external)));
         });
     }
 }
