@@ -88,35 +88,11 @@ impl ArrayState {
         Ok(())
     }
 
-    /// The elements of a whole array at home, in row-major order.
-    ///
-    /// # Safety
-    /// The caller holds an access that reads while the slice is in use, and has prepared the array at home.
-    pub(crate) unsafe fn home_bytes(&self) -> &[u8] {
-        let Fixed { bytes, part, .. } = self.fixed();
-        assert!(part.is_none(), "the elements of a part are not contiguous");
-        // SAFETY: the array's buffer spans `bytes` initialised bytes, and no task writes them during the caller's access.
-        unsafe { std::slice::from_raw_parts(self.pointer(), *bytes) }
-    }
-
-    /// The elements of a whole array at home, in row-major order, for a task that changes them; `begins` if it is the first
-    /// to write them.
-    ///
-    /// # Errors
-    /// If they cannot be made available there.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access while the pointer is in use.
-    pub(crate) unsafe fn home_bytes_mut(
-        &self,
-        begins: bool,
-        requester: Requester,
-    ) -> Result<*mut [u8], FetchError> {
-        let Fixed { bytes, part, .. } = self.fixed();
-        assert!(part.is_none(), "the elements of a part are not contiguous");
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.prepare_total_at(begins, HOME, requester) }?;
-        Ok(std::ptr::slice_from_raw_parts_mut(self.pointer(), *bytes))
+    /// The elements of `region` of the buffer at home, or all of this array or part. They may be used as the caller's access
+    /// to it allows, once it is prepared there.
+    pub(crate) fn operand_at_home(&self, region: Option<Layout>) -> Operand {
+        let all = self.home_operand();
+        Operand { layout: region.unwrap_or(all.layout), ..all }
     }
 
     /// Calls `change` with the elements at home, contiguous: those of a strided part are copied there and back.

@@ -4,6 +4,7 @@ mod data_parallel;
 mod failures;
 pub(crate) mod kernels;
 mod lengths;
+mod parts;
 mod random;
 
 /// All programs, which panic if a result is wrong.
@@ -33,4 +34,9 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         "random::random_programs_with_reductions_give_the_bits_of_one_runtime",
         random::random_programs_with_reductions_give_the_bits_of_one_runtime,
     ),
+    (
+        "parts::random_programs_on_parts_give_the_sequential_bits",
+        parts::random_programs_on_parts_give_the_sequential_bits,
+    ),
+    ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
 ];

@@ -70,7 +70,7 @@ fn on_runtime(rt: &Runtime, program: &[Action], len: usize) -> Result<Vec<Vec<u3
     Ok(read)
 }
 
-fn bits(values: &[f32]) -> Vec<u32> {
+pub(super) fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
@@ -111,7 +111,7 @@ fn sequential(program: &[Action], len: usize) -> Vec<Vec<u32>> {
 }
 
 /// The number of programs: `PROPTEST_CASES`, or some hundreds.
-fn cases() -> u64 {
+pub(super) fn cases() -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
 }
 
