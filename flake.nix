@@ -26,6 +26,8 @@
             pkgs.rust-analyzer
             pkgs.gcc
             pkgs.just
+            pkgs.openmpi
+            pkgs.rustPlatform.bindgenHook
             (pkgs.python3.withPackages (python: [
               python.numpy
               python.torch

@@ -25,6 +25,33 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
 }
 
+/// Runs `program` as the rank that `transport` is, and waits for its tasks: what the launcher of a network does on each
+/// rank. If the program returns an error or panics, or its tasks fail, `failed` hears the cause, and there is no result.
+///
+/// `failed` makes the transport tell the other ranks. It is called before the runtime waits for tasks that are left, of
+/// which some may wait for other ranks.
+pub fn as_rank<R>(
+    transport: Arc<dyn Transport>,
+    builder: RuntimeBuilder,
+    program: impl FnOnce(&Runtime) -> Result<R>,
+    failed: impl FnOnce(&str),
+) -> Option<R> {
+    let mut runtime = None;
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let rt = runtime.insert(builder.ranks(transport).build()?);
+        let result = program(rt)?;
+        rt.wait()?;
+        Ok(result)
+    }));
+    let cause = match result {
+        Ok(Ok(result)) => return Some(result),
+        Ok(Err::<_, dahl_core::Error>(error)) => error.to_string(),
+        Err(panic) => message(&*panic),
+    };
+    failed(&cause);
+    None
+}
+
 /// Runs `program` on `ranks` ranks, each a thread with a runtime that `builder` configures, and returns what each of them
 /// returns. At the end each rank waits for all of its tasks. `seed` decides the order in which messages arrive.
 ///
@@ -55,24 +82,11 @@ pub fn threads<R: Send>(
     let (networks, inboxes): (Vec<_>, Vec<_>) = Network::new(ranks).into_iter().unzip();
     let first: Mutex<Option<RankFailed>> = Mutex::new(None);
     let run = |network: &Arc<Network>| {
-        let transport = Arc::clone(network);
-        let mut runtime = None;
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let rt = runtime.insert(builder().ranks(transport).build()?);
-            let result = program(rt)?;
-            rt.wait()?;
-            Ok(result)
-        }));
-        let cause = match result {
-            Ok(Ok(result)) => return Some(result),
-            Ok(Err::<_, dahl_core::Error>(error)) => error.to_string(),
-            Err(panic) => message(&*panic),
-        };
-        let failed = RankFailed { rank: network.rank(), cause };
-        // Before the runtime waits for its tasks, of which some wait for other ranks.
-        network.fail(&failed.cause);
-        first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
-        None
+        as_rank(Arc::clone(network) as Arc<dyn Transport>, builder(), &program, |cause| {
+            network.fail(cause);
+            let failed = RankFailed { rank: network.rank(), cause: cause.to_owned() };
+            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
+        })
     };
     let results = thread::scope(|scope| {
         for (rank, inbox) in inboxes.into_iter().enumerate() {

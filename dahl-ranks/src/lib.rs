@@ -2,12 +2,12 @@
 //!
 //! [`threads`] starts ranks as threads of this process, each with a runtime of its own. Messages between them are delayed
 //! and reordered by a seed, so that tests see what a network may do. Other networks implement
-//! [`Transport`](dahl_core::ranks::Transport).
+//! [`Transport`](dahl_core::ranks::Transport), and start each rank with [`as_rank`]. The crate `dahl-mpi` does.
 
 mod launcher;
 mod network;
 
-pub use launcher::{RankFailed, threads};
+pub use launcher::{RankFailed, as_rank, threads};
 
 /// The program in the page on ranks, as a test.
 #[cfg(doctest)]

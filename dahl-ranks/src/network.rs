@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dahl_core::ranks::{Arrival, Tag, Transport};
+use dahl_core::ranks::{Destination, Message, Tag, Transport, deliver};
 
 type Bytes = Result<Vec<u8>, String>;
 
 /// What the communication thread of a rank is told.
 enum Event {
     Message(usize, Tag, Bytes),
-    Expected(usize, Tag, Arrival),
+    Expected(usize, Tag, Box<dyn Destination>),
     /// A rank has failed.
     Failed(String),
     /// All ranks have ended.
@@ -62,13 +62,18 @@ impl Transport for Network {
         self.inboxes.len()
     }
 
-    fn send(&self, to: usize, tag: Tag, message: Bytes) {
-        self.tell(to, Event::Message(self.rank, tag, message));
+    fn send(&self, to: usize, tag: Tag, message: Message) {
+        let bytes = message.map(|payload| (*payload).as_ref().to_vec());
+        self.tell(to, Event::Message(self.rank, tag, bytes));
     }
 
-    fn receive(&self, from: usize, tag: Tag, arrival: Arrival) {
-        self.tell(self.rank, Event::Expected(from, tag, arrival));
+    fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>) {
+        self.tell(self.rank, Event::Expected(from, tag, destination));
     }
+}
+
+fn as_slice(bytes: &Bytes) -> Result<&[u8], String> {
+    bytes.as_ref().map(Vec::as_slice).map_err(String::clone)
 }
 
 /// The events of a rank.
@@ -80,21 +85,23 @@ impl Inbox {
     pub(crate) fn serve(&self, mut random: fastrand::Rng) {
         let mut under_way: Vec<(usize, Tag, Bytes)> = Vec::new();
         let mut arrived: HashMap<(usize, Tag), Bytes> = HashMap::new();
-        let mut expected: HashMap<(usize, Tag), Arrival> = HashMap::new();
+        let mut expected: HashMap<(usize, Tag), Box<dyn Destination>> = HashMap::new();
         let mut failure: Option<String> = None;
         loop {
             let event = if under_way.is_empty() { self.0.recv().ok() } else { self.0.try_recv().ok() };
             let is_idle = event.is_none();
             match event {
                 Some(Event::Message(from, tag, bytes)) => under_way.push((from, tag, bytes)),
-                Some(Event::Expected(from, tag, arrival)) => match (arrived.remove(&(from, tag)), &failure) {
-                    (Some(bytes), _) => arrival(bytes),
-                    (None, Some(cause)) => arrival(Err(cause.clone())),
-                    (None, None) => drop(expected.insert((from, tag), arrival)),
-                },
+                Some(Event::Expected(from, tag, destination)) => {
+                    match (arrived.remove(&(from, tag)), &failure) {
+                        (Some(bytes), _) => deliver(as_slice(&bytes), destination),
+                        (None, Some(cause)) => deliver(Err(cause.clone()), destination),
+                        (None, None) => drop(expected.insert((from, tag), destination)),
+                    }
+                }
                 Some(Event::Failed(cause)) => {
                     let cause = failure.get_or_insert(cause);
-                    expected.drain().for_each(|(_, arrival)| arrival(Err(cause.clone())));
+                    expected.drain().for_each(|(_, destination)| deliver(Err(cause.clone()), destination));
                 }
                 Some(Event::Stop) => return,
                 None if under_way.is_empty() => return,
@@ -103,7 +110,7 @@ impl Inbox {
             if !under_way.is_empty() && (is_idle || random.bool()) {
                 let (from, tag, bytes) = under_way.swap_remove(random.usize(..under_way.len()));
                 match expected.remove(&(from, tag)) {
-                    Some(arrival) => arrival(bytes),
+                    Some(destination) => deliver(as_slice(&bytes), destination),
                     None => drop(arrived.insert((from, tag), bytes)),
                 }
             }

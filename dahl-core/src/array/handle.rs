@@ -104,11 +104,11 @@ impl Drop for Handle {
         if self.owned && (self.state().owners().is_sole() || self.state().owners().let_go()) {
             // The runtime must outlive this call, even if the state, which keeps it alive, is freed immediately.
             let engine = Arc::clone(self.state().engine());
+            // Tasks on parts precede the release. Contributions to a reduction that nobody reads need not.
+            self.state().partitions().rejoin(self.state(), AccessMode::RW);
             if let Some(ranks) = engine.host().ranks() {
                 ranks.table().forget(self.state().id());
             }
-            // Tasks on parts precede the release. Contributions to a reduction that nobody reads need not.
-            self.state().partitions().rejoin(self.state(), AccessMode::RW);
             // SAFETY: the owner is dropped once, and no access is submitted after it.
             Step::new(&*engine, None).run(|step| unsafe { ArrayState::release(self.state, step) });
         }

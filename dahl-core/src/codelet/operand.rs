@@ -43,6 +43,14 @@ impl Operand {
         (start, self.layout.stride_shape())
     }
 
+    /// The bytes of the elements, if these are contiguous.
+    pub(crate) fn contiguous_bytes(&self) -> Option<*mut [u8]> {
+        let size = self.element.size_bytes;
+        let start = self.pointer.wrapping_add(self.layout.offset * size);
+        let bytes = || std::ptr::slice_from_raw_parts_mut(start, self.layout.len() * size);
+        self.layout.is_contiguous().then(bytes)
+    }
+
     /// Calls `change` with a contiguous copy of the elements, and writes it back.
     ///
     /// # Safety

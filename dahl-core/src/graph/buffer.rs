@@ -88,15 +88,11 @@ impl ArrayState {
         Ok(())
     }
 
-    /// A copy of the elements of a whole array at home.
-    ///
-    /// # Safety
-    /// The caller holds an access that reads, and has prepared the array at home.
-    pub(crate) unsafe fn copy_home(&self) -> Vec<u8> {
-        let Fixed { bytes, part, .. } = self.fixed();
-        assert!(part.is_none(), "the elements of a part are not contiguous");
-        // SAFETY: the array's buffer spans `bytes` initialised bytes, and no task writes them during the caller's access.
-        unsafe { std::slice::from_raw_parts(self.pointer(), *bytes) }.to_vec()
+    /// The elements of `region` of the buffer at home, or all of this array or part. They may be used as the caller's access
+    /// to it allows, once it is prepared there.
+    pub(crate) fn operand_at_home(&self, region: Option<Layout>) -> Operand {
+        let all = self.home_operand();
+        Operand { layout: region.unwrap_or(all.layout), ..all }
     }
 
     /// Calls `change` with the elements at home, contiguous: those of a strided part are copied there and back.

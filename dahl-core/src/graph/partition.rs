@@ -180,6 +180,12 @@ impl Partition {
         &self.ranges
     }
 
+    /// The parts, and where their elements are in the whole array's memory.
+    pub(crate) fn part_layouts(&self) -> impl Iterator<Item = (ArrayId, Layout)> {
+        let layouts = self.ranges.iter().map(|&(begin, len)| self.layout.part(self.axis, begin, len));
+        self.part_states().map(ArrayState::id).zip(layouts)
+    }
+
     pub(crate) fn can_reopen(&self, key: &PartitionKey<'_>, layout: &Layout) -> bool {
         self.axis == key.axis
             && self.shared == key.shared

@@ -327,6 +327,11 @@ impl ArrayState {
         self.fixed().bytes
     }
 
+    /// The size of an element.
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.fixed().element.expect("a state in use has an element type").size_bytes
+    }
+
     /// Leaves the array without a value, because of `failure`.
     ///
     /// # Safety

@@ -4,6 +4,9 @@
 //! Not here: the tasks that send and receive (`task`), and what carries the messages (the crate `dahl-ranks`).
 
 mod agreement;
+mod awaited;
+mod copies;
+mod distribution;
 mod table;
 mod transport;
 
@@ -11,8 +14,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use agreement::Agreement;
-pub(crate) use table::{Missing, Table};
-pub use transport::{Arrival, Tag, Transport};
+pub(crate) use agreement::Waiting;
+pub(crate) use awaited::{Awaited, Reason};
+pub(crate) use copies::Missing;
+pub use distribution::Distribution;
+pub(crate) use table::Table;
+pub use transport::{Destination, Message, Payload, Tag, Transport, deliver};
 
 use crate::sync::{Mutex, MutexGuard};
 
@@ -21,6 +28,7 @@ pub(crate) struct Ranks {
     transport: Arc<dyn Transport>,
     table: Mutex<Table>,
     agreement: Mutex<Agreement>,
+    awaited: Arc<Awaited>,
 }
 
 impl fmt::Debug for Ranks {
@@ -32,7 +40,7 @@ impl fmt::Debug for Ranks {
 impl Ranks {
     pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
         let table = Mutex::new(Table::new(transport.ranks()));
-        Self { transport, table, agreement: Mutex::default() }
+        Self { transport, table, agreement: Mutex::default(), awaited: Arc::default() }
     }
 
     /// This rank.
@@ -49,6 +57,11 @@ impl Ranks {
         &self.transport
     }
 
+    /// The messages that this rank waits for.
+    pub(crate) fn awaited(&self) -> &Arc<Awaited> {
+        &self.awaited
+    }
+
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -62,9 +75,9 @@ impl Ranks {
     ///
     /// # Errors
     /// The first submission that differs, or why a rank does not answer.
-    pub(crate) fn meet(&self, line: String) -> Result<(), String> {
+    pub(crate) fn meet(&self, line: String, waiting: &Waiting<'_>) -> Result<(), String> {
         let mut agreement = self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         agreement.note(line);
-        agreement.meet(&*self.transport)
+        agreement.meet(&*self.transport, &self.awaited, waiting)
     }
 }

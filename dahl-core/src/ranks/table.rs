@@ -1,9 +1,10 @@
 //! [`Table`]: which ranks have a copy of which array.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::transport::Tag;
+use super::copies::{Copies, Missing, Piece};
 use crate::array_id::ArrayId;
+use crate::shape::Layout;
 
 /// The copies of all arrays in use. It is the same on all ranks at the same place of the program.
 #[derive(Debug)]
@@ -12,22 +13,6 @@ pub(crate) struct Table {
     /// The number of arrays so far.
     used: u64,
     arrays: HashMap<ArrayId, Copies>,
-}
-
-#[derive(Debug)]
-struct Copies {
-    number: u64,
-    owner: usize,
-    version: u64,
-    /// For each rank, whether it has this version.
-    are_valid: Vec<bool>,
-}
-
-/// A copy that a rank lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Missing {
-    pub(crate) from: usize,
-    pub(crate) tag: Tag,
 }
 
 impl Table {
@@ -40,14 +25,13 @@ impl Table {
         arrays.entry(array).or_insert_with(|| {
             let number = *used;
             *used += 1;
-            let owner = (number % *ranks as u64) as usize;
-            Copies { number, owner, version: 0, are_valid: vec![true; *ranks] }
+            Copies::new(number, (number % *ranks as u64) as usize, vec![true; *ranks])
         })
     }
 
     /// The number of the array, in the order of first use, which is the same on all ranks.
     pub(crate) fn number(&mut self, array: ArrayId) -> u64 {
-        self.of(array).number
+        self.of(array).number()
     }
 
     pub(crate) fn owner(&mut self, array: ArrayId) -> usize {
@@ -59,36 +43,96 @@ impl Table {
     }
 
     /// Gives rank `rank` a copy; returns what it lacks.
-    pub(crate) fn copy_to(&mut self, array: ArrayId, rank: usize) -> Option<Missing> {
-        let copies = self.of(array);
-        if copies.are_valid[rank] {
-            return None;
-        }
-        copies.are_valid[rank] = true;
-        // The lowest rank that had it before.
-        let from = (0..copies.are_valid.len()).find(|&from| from != rank && copies.are_valid[from]);
-        let from = from.expect("some rank has the value");
-        Some(Missing { from, tag: Tag::Value { array: copies.number, version: copies.version } })
+    pub(crate) fn copy_to(&mut self, array: ArrayId, rank: usize) -> Vec<Missing> {
+        let mut missing = Vec::new();
+        self.of(array).copy_to(rank, None, &mut missing);
+        missing
     }
 
     /// A task on rank `rank` writes it: only that rank has the value.
     pub(crate) fn written_on(&mut self, array: ArrayId, rank: usize) {
-        let copies = self.of(array);
-        copies.version += 1;
-        copies.are_valid.fill(false);
-        copies.are_valid[rank] = true;
+        self.of(array).written(|has| has == rank);
     }
 
     /// All ranks make the same change.
     pub(crate) fn written_everywhere(&mut self, array: ArrayId) {
-        let copies = self.of(array);
-        copies.version += 1;
-        copies.are_valid.fill(true);
+        self.of(array).written(|_| true);
+    }
+
+    /// What has to be sent before a partition of `whole` into these parts: to its owner, what that lacks, if the array is
+    /// in other pieces; to every rank, if the parts are only read.
+    pub(crate) fn before_split(
+        &mut self,
+        whole: ArrayId,
+        parts: &[Layout],
+        is_shared: bool,
+    ) -> Vec<(usize, Missing)> {
+        let ranks = self.ranks;
+        let copies = self.of(whole);
+        let (from, to) = match () {
+            () if is_shared => (0, ranks),
+            () if copies.is_in(parts) => (0, 0),
+            () => (copies.owner, copies.owner + 1),
+        };
+        let mut messages = Vec::new();
+        for rank in from..to {
+            let mut missing = Vec::new();
+            copies.copy_to(rank, None, &mut missing);
+            messages.extend(missing.into_iter().map(|missing| (rank, missing)));
+        }
+        messages
+    }
+
+    /// A partition of `whole` begins. The pieces that it was in before, if they are the same, continue as parts. Other
+    /// parts get owners in turn.
+    pub(crate) fn split(
+        &mut self,
+        whole: ArrayId,
+        parts: impl Iterator<Item = (ArrayId, Layout)>,
+        is_shared: bool,
+    ) {
+        let (parts, layouts): (Vec<_>, Vec<_>) = parts.unzip();
+        let ranks = self.ranks;
+        let copies = self.of(whole);
+        let pieces = if is_shared { Vec::new() } else { copies.take_pieces(&layouts) };
+        let (owner, are_valid) = (copies.owner, copies.valid());
+        copies.parts.extend(&parts);
+        let mut pieces = pieces.into_iter();
+        for (index, part) in parts.into_iter().enumerate() {
+            let copies = pieces.next().map(|piece| piece.copies).unwrap_or_else(|| {
+                self.used += 1;
+                Copies::new(self.used - 1, (owner + index) % ranks, are_valid.clone())
+            });
+            self.arrays.insert(part, copies);
+        }
+    }
+
+    /// The partition of `whole` ends. It is in pieces then, unless they were only read.
+    pub(crate) fn join(
+        &mut self,
+        whole: ArrayId,
+        parts: impl Iterator<Item = (ArrayId, Layout)>,
+        is_shared: bool,
+    ) {
+        let mut ended = HashSet::new();
+        let mut take = |(part, layout)| {
+            ended.insert(part);
+            Some(Piece { layout, copies: self.arrays.remove(&part)? })
+        };
+        let pieces: Vec<Piece> = parts.filter_map(&mut take).collect();
+        if let Some(copies) = self.arrays.get_mut(&whole) {
+            copies.parts.retain(|part| !ended.contains(part));
+            if !is_shared {
+                copies.join(pieces);
+            }
+        }
     }
 
     /// The array is no more.
     pub(crate) fn forget(&mut self, array: ArrayId) {
-        self.arrays.remove(&array);
+        if let Some(copies) = self.arrays.remove(&array) {
+            copies.parts.into_iter().for_each(|part| self.forget(part));
+        }
     }
 }
 
@@ -97,16 +141,88 @@ mod tests {
     use super::{Missing, Table};
     use crate::array_id::ArrayId;
     use crate::ranks::Tag;
+    use crate::shape::Layout;
+
+    fn missing(from: usize, array: u64, version: u64) -> Missing {
+        Missing { from, tag: Tag::Value { array, version }, region: None }
+    }
+
+    fn layouts(parts: usize) -> Vec<Layout> {
+        let mut whole = Layout::EMPTY;
+        whole.set_contiguous(&[12]);
+        (0..parts).map(|part| whole.part(0, part * 12 / parts, 12 / parts)).collect()
+    }
+
+    fn parts(first: u64, count: usize) -> impl Iterator<Item = (ArrayId, Layout)> {
+        (first..).map(ArrayId::new).zip(layouts(count))
+    }
+
+    /// The senders and the regions' starts.
+    fn senders(messages: &[Missing]) -> Vec<(usize, usize)> {
+        messages
+            .iter()
+            .map(|missing| (missing.from, missing.region.map_or(99, |region| region.offset)))
+            .collect()
+    }
 
     #[test]
     fn a_copy_is_sent_once_for_each_version() {
         let (mut table, x) = (Table::new(3), ArrayId::new(7));
-        assert_eq!(table.copy_to(x, 2), None, "what was created is everywhere");
+        assert_eq!(table.copy_to(x, 2), [], "what was created is everywhere");
         table.written_on(x, 1);
-        let missing = |version| Some(Missing { from: 1, tag: Tag::Value { array: 0, version } });
-        assert_eq!(table.copy_to(x, 2), missing(1));
-        assert_eq!(table.copy_to(x, 2), None);
+        assert_eq!(table.copy_to(x, 2), [missing(1, 0, 1)]);
+        assert_eq!(table.copy_to(x, 2), []);
         table.written_on(x, 1);
-        assert_eq!(table.copy_to(x, 2), missing(2));
+        assert_eq!(table.copy_to(x, 2), [missing(1, 0, 2)]);
+    }
+
+    #[test]
+    fn an_array_stays_in_pieces_until_it_is_written() {
+        let (mut table, x) = (Table::new(3), ArrayId::new(7));
+        table.written_on(x, 1);
+        assert_eq!(table.before_split(x, &layouts(3), false), [], "each part is where the array is");
+        table.split(x, parts(10, 3), false);
+        let owners = [10, 11, 12].map(|part| table.owner(ArrayId::new(part)));
+        assert_eq!(owners, [0, 1, 2]);
+        (0..3).for_each(|part| table.written_on(ArrayId::new(10 + part), part as usize));
+        table.join(x, parts(10, 3), false);
+        assert_eq!(senders(&table.copy_to(x, 1)), [(0, 0), (2, 8)], "it lacks two pieces");
+        assert_eq!(table.copy_to(x, 1), []);
+        // The same partition again: nothing is sent, also if the parts are other states.
+        assert_eq!(table.before_split(x, &layouts(3), false), []);
+        table.split(x, parts(20, 3), false);
+        assert_eq!(table.owner(ArrayId::new(22)), 2);
+        assert_eq!(table.copy_to(ArrayId::new(22), 1), []);
+        assert_eq!(table.copy_to(ArrayId::new(22), 0), [missing(1, 3, 1)], "the lowest rank that has it");
+        table.join(x, parts(20, 3), false);
+        table.written_on(x, 2);
+        assert_eq!(table.copy_to(x, 0), [missing(2, 0, 4)]);
+    }
+
+    #[test]
+    fn another_partition_collects_the_pieces_first() {
+        let (mut table, x) = (Table::new(2), ArrayId::new(7));
+        table.split(x, parts(10, 3), false);
+        table.written_on(ArrayId::new(10), 0);
+        table.written_on(ArrayId::new(11), 1);
+        table.join(x, parts(10, 3), false);
+        let messages = table.before_split(x, &layouts(2), false);
+        let (to, missing): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
+        assert_eq!((to, senders(&missing)), (vec![0], vec![(1, 4)]));
+        table.split(x, parts(20, 2), false);
+        assert_eq!(senders(&table.copy_to(ArrayId::new(20), 1)), [(0, 99)], "only rank 0 has all of it");
+    }
+
+    #[test]
+    fn parts_that_are_read_are_everywhere() {
+        let (mut table, x) = (Table::new(3), ArrayId::new(7));
+        table.written_on(x, 2);
+        let messages = table.before_split(x, &layouts(2), true);
+        assert_eq!(messages, [(0, missing(2, 0, 1)), (1, missing(0, 0, 1))]);
+        table.split(x, parts(10, 2), true);
+        assert_eq!(table.copy_to(ArrayId::new(10), 1), []);
+        table.join(x, parts(10, 2), true);
+        assert_eq!(table.copy_to(x, 1), []);
+        table.forget(x);
     }
 }

@@ -16,8 +16,25 @@ pub enum Tag {
     Line(u64),
 }
 
-/// Called with a message's bytes, or with why there are none.
-pub type Arrival = Box<dyn FnOnce(Result<Vec<u8>, String>) + Send>;
+/// The bytes of a message. Dropping them says that they have been sent: before, the sender keeps them as they are.
+pub type Payload = Box<dyn AsRef<[u8]> + Send>;
+
+/// A message: bytes, or the reason why there is no value.
+pub type Message = Result<Payload, String>;
+
+/// Where a message goes.
+pub trait Destination: Send {
+    /// The memory for a message of `len` bytes, which stays where it is until [`arrived`](Self::arrived) is called. The
+    /// transport asks for it at most once.
+    ///
+    /// # Errors
+    /// If a message of this length is not what is expected. The transport passes the error to `arrived`.
+    fn memory(&mut self, len: usize) -> Result<&mut [u8], String>;
+
+    /// The message is in the memory, or there is none for this reason. It is called on a thread of the transport, and does
+    /// not wait.
+    fn arrived(self: Box<Self>, result: Result<(), String>);
+}
 
 /// Carries messages between ranks. No call waits for another rank, and messages may arrive in any order.
 pub trait Transport: Send + Sync {
@@ -27,10 +44,19 @@ pub trait Transport: Send + Sync {
     /// The number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Sends bytes, or the reason why there is no value. A tag is used once for each pair of ranks and direction.
-    fn send(&self, to: usize, tag: Tag, message: Result<Vec<u8>, String>);
+    /// Sends a message. A tag is used once for each pair of ranks and direction.
+    fn send(&self, to: usize, tag: Tag, message: Message);
 
-    /// Calls `arrival` once, when the message with this tag is there, or with the cause when a rank has failed. It is
-    /// called on a thread of the transport, and must not wait.
-    fn receive(&self, from: usize, tag: Tag, arrival: Arrival);
+    /// Puts the message with this tag into `destination`, which hears once that it is there, or the cause when a rank has
+    /// failed.
+    fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>);
+}
+
+/// Puts bytes into a destination, for transports that have them in memory.
+pub fn deliver(message: Result<&[u8], String>, mut destination: Box<dyn Destination>) {
+    let result = message.and_then(|bytes| {
+        destination.memory(bytes.len())?.copy_from_slice(bytes);
+        Ok(())
+    });
+    destination.arrived(result);
 }

@@ -7,7 +7,9 @@ use crate::array::Array;
 use crate::config::Config;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ranks::Ranks;
+use crate::graph::Engine;
+use crate::ranks::{Distribution, Ranks, Waiting};
+use crate::task::send_to;
 
 /// Requires that a simulated machine is not one of several ranks.
 pub(super) fn require_real_ranks(config: &Config, location: &'static Location<'static>) -> Result<()> {
@@ -24,7 +26,9 @@ impl Runtime {
     pub(super) fn meet_ranks(&self, call: &str) -> Result<()> {
         let Some(ranks) = self.executor.ranks() else { return Ok(()) };
         let line = format!("{call} at {}", Location::caller());
-        ranks.meet(line).map_err(|fact| Error::new(ErrorKind::Ranks { fact }))
+        let until = |holds: &dyn Fn() -> bool| self.executor.wait_until(holds);
+        let waiting = Waiting { until: &until, progress: self.executor.progress() };
+        ranks.meet(line, &waiting).map_err(|fact| Error::new(ErrorKind::Ranks { fact }))
     }
 
     /// Makes rank `rank` the owner of an array: tasks that write it run there. Without ranks, the only one is 0.
@@ -43,6 +47,61 @@ impl Runtime {
             let mut table = ranks.table();
             ranks.note(format!("set_owner of array {} to {rank}", table.number(array.id())));
             table.set_owner(array.id(), rank);
+        }
+        Ok(())
+    }
+
+    /// Gives the parts of an array to their owners: of each part they have the value, and tasks that write it run there. The
+    /// next partition of the array into the same parts keeps the owners. Called again with another distribution, it
+    /// moves the parts. Without ranks, nothing happens.
+    ///
+    /// ```
+    /// use dahl_core::ranks::Distribution;
+    /// use dahl_core::{Runtime, ndarray::Axis};
+    ///
+    /// let rt = Runtime::new()?;
+    /// let mut x = rt.zeros::<f32, 2>([6, 4])?;
+    /// let parts = x.partition_into_mut(Axis(0), 3)?;
+    /// rt.scatter(&parts, Distribution::Blocks)?;
+    /// rt.gather(&x, 0)?;
+    /// # dahl_core::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a map names another number of parts, or a rank that does not exist.
+    #[track_caller]
+    pub fn scatter<T: Element, const N: usize>(
+        &self,
+        parts: &[Array<'_, T, N>],
+        distribution: Distribution<'_>,
+    ) -> Result<()> {
+        let ranks = self.executor.ranks();
+        let owners = distribution.owners(parts.len(), ranks.map_or(1, Ranks::len)).map_err(|fact| {
+            let fact = format!("scatter: {fact}");
+            Error::new(ErrorKind::Ranks { fact })
+        })?;
+        let Some(ranks) = ranks else { return Ok(()) };
+        for (part, owner) in parts.iter().zip(owners) {
+            ranks.table().set_owner(part.id(), owner);
+            send_to(ranks, part.state(), owner, "scatter", Location::caller());
+        }
+        Ok(())
+    }
+
+    /// Gives rank `rank` the value of an array, whose parts may be on others. It waits for nothing.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    #[track_caller]
+    pub fn gather<T: Element, const N: usize>(&self, array: &Array<'_, T, N>, rank: usize) -> Result<()> {
+        let ranks = self.executor.ranks();
+        let len = ranks.map_or(1, Ranks::len);
+        if rank >= len {
+            let fact = format!("gather: there is no rank {rank}, but {len} from 0 on");
+            return Err(Error::new(ErrorKind::Ranks { fact }));
+        }
+        if let Some(ranks) = ranks {
+            send_to(ranks, array.state(), rank, "gather", Location::caller());
         }
         Ok(())
     }

@@ -12,14 +12,24 @@ const LISTED_BEFORE: usize = 4;
 impl Display for Snapshot {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (submitted, completed) = (self.submitted, self.completed);
+        let rank = self.rank.map(|(rank, ranks)| format!("rank {rank} of {ranks} ")).unwrap_or_default();
         writeln!(
             f,
-            "dahl: stalled: no task has been completed for some time ({completed} of {submitted} are)"
+            "dahl: {rank}stalled: no task has been completed for some time ({completed} of {submitted} are)"
         )?;
         self.list(f, State::Running, "running")?;
         let lost = format!("ready, and not taken from the scheduler `{}` by any worker", self.scheduler);
         self.list(f, State::Ready, &lost)?;
         self.list(f, State::Waiting, "waiting for other tasks")?;
+        if !self.messages.is_empty() {
+            writeln!(f, "  {} awaited from other ranks:", self.messages.len())?;
+        }
+        for message in self.messages.iter().take(LISTED) {
+            writeln!(f, "    {message}")?;
+        }
+        if self.messages.len() > LISTED {
+            writeln!(f, "    and {} more", self.messages.len() - LISTED)?;
+        }
         for (worker, activity) in self.workers.iter().enumerate() {
             let is_host = worker + 1 == self.workers.len();
             match activity {

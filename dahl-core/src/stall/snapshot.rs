@@ -20,6 +20,10 @@ pub(super) struct Snapshot {
     /// The workers' names.
     pub(super) names: Vec<String>,
     pub(super) reserved_bytes: usize,
+    /// This rank, and the number of ranks, if it is one of several.
+    pub(super) rank: Option<(usize, usize)>,
+    /// The messages that it waits for.
+    pub(super) messages: Vec<String>,
 }
 
 /// A task, or a thread that waits for an array.
@@ -77,6 +81,8 @@ impl Snapshot {
             workers,
             names: host.worker_infos().iter().map(|worker| worker.name.clone()).collect(),
             reserved_bytes: host.memory().reserved_bytes(),
+            rank: host.ranks().map(|ranks| (ranks.rank(), ranks.len())),
+            messages: host.ranks().map(|ranks| ranks.awaited().lines()).unwrap_or_default(),
         }
     }
 }

@@ -265,7 +265,7 @@ impl<'a> Task<'a> {
             }
         }
         if let Some(ranks) = draft.host().ranks()
-            && !runs_here(&draft, ranks, self.rank)?
+            && !runs_here(&draft, ranks, self.rank)
         {
             return Ok(()); // another rank runs it
         }

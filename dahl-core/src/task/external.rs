@@ -10,6 +10,7 @@
 //! the first of them began, so a long sequence of them does not nest.
 #![allow(unsafe_code, reason = "keeps a submitted task until it is completed, and its arrays' elements")]
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -17,11 +18,13 @@ use std::sync::Arc;
 
 use super::step::Step;
 use crate::access::AccessMode;
+use crate::codelet::Operand;
 use crate::description::TaskDesc;
 use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 use crate::graph::{ArrayState, Begin, Engine, Party, Submitted};
 use crate::memory::HOME;
+use crate::shape::Layout;
 use crate::sync::thread_local;
 use crate::trace::TaskTimes;
 
@@ -146,44 +149,90 @@ impl External {
         Ok(())
     }
 
-    /// Calls `change` with the elements of access `index`, which changes them, in row-major order, contiguous. Waits
-    /// until they are in main memory.
+    /// The elements of access `index`, or of a region of its array, in row-major order, to be changed; none if they are not
+    /// contiguous. Waits until they are in main memory.
     ///
     /// # Errors
     /// If they cannot be made available there.
     ///
     /// # Panics
     /// If the access does not change an array of the task's.
-    pub(crate) fn change(
+    pub(crate) fn bytes_mut(
         &mut self,
         index: usize,
-        change: impl FnOnce(&mut [u8]),
+        region: Option<Layout>,
+    ) -> std::result::Result<Option<&mut [u8]>, String> {
+        let bytes = self.changed(index, region)?.contiguous_bytes();
+        // SAFETY: the buffer spans these bytes, initialised, since blocks are. The task holds its accesses, of which this
+        // one is exclusive, and is not completed while `self` is borrowed, mutably.
+        Ok(bytes.map(|bytes| unsafe { &mut *bytes }))
+    }
+
+    /// Changes the elements of access `index`, or of a region of its array, to `bytes`, in row-major order.
+    ///
+    /// # Errors
+    /// As [`bytes_mut`](Self::bytes_mut).
+    ///
+    /// # Panics
+    /// As [`bytes_mut`](Self::bytes_mut), or if they are not as many.
+    pub(crate) fn write(
+        &mut self,
+        index: usize,
+        region: Option<Layout>,
+        bytes: &[u8],
     ) -> std::result::Result<(), String> {
+        let operand = self.changed(index, region)?;
+        assert_eq!(
+            operand.layout.len() * operand.element.size_bytes,
+            bytes.len(),
+            "as many bytes as elements have"
+        );
+        // SAFETY: `bytes` are as many as the elements have, and apart from them. The task holds its accesses, of which this
+        // one is exclusive, and is not completed.
+        unsafe { operand.unpack_from(bytes.as_ptr().cast_mut()) };
+        Ok(())
+    }
+
+    /// What access `index` changes, in main memory.
+    fn changed(&self, index: usize, region: Option<Layout>) -> std::result::Result<Operand, String> {
         let access = self.task().access(index);
         assert!(!access.mode.is_shared(), "access {index} only reads");
         let array = access.state().expect("scratch is no array");
-        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed
-        // mutably.
-        unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
-            .map_err(|error| error.to_string())
+        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed.
+        unsafe { array.prepare_total_at(access.mode == AccessMode::W, HOME, self.requester()) }
+            .map_err(|error| error.to_string())?;
+        Ok(array.operand_at_home(region))
     }
 
-    /// A copy of the elements of access `index`, in row-major order. Waits until they are in main memory.
+    /// The elements of access `index`, or of a region of its array, in row-major order: borrowed if they are contiguous.
+    /// Waits until they are in main memory.
     ///
     /// # Errors
     /// If they cannot be made available there.
     ///
     /// # Panics
     /// If the access is no read of an array of the task's.
-    pub(crate) fn bytes(&self, index: usize) -> std::result::Result<Vec<u8>, String> {
+    pub(crate) fn bytes(
+        &self,
+        index: usize,
+        region: Option<Layout>,
+    ) -> std::result::Result<Cow<'_, [u8]>, String> {
         let access = self.task().access(index);
         assert!(access.mode == AccessMode::R, "access {index} does not only read");
         let array = access.state().expect("scratch is no array");
         // SAFETY: the task holds its accesses, and is not completed.
         unsafe { array.prepare_at(HOME, access.mode, self.requester()) }
             .map_err(|error| error.to_string())?;
-        // SAFETY: as above, and the elements are at home.
-        Ok(unsafe { array.copy_home() })
+        let operand = array.operand_at_home(region);
+        if let Some(bytes) = operand.contiguous_bytes() {
+            // SAFETY: the buffer spans these bytes, initialised. No task writes them during the access, which lasts at least
+            // as long as `self` is borrowed.
+            return Ok(Cow::Borrowed(unsafe { &*bytes }));
+        }
+        let mut packed = vec![0; operand.layout.len() * operand.element.size_bytes];
+        // SAFETY: the elements may be read, as above, and `packed` is as long.
+        unsafe { operand.pack_into(packed.as_mut_ptr()) };
+        Ok(Cow::Owned(packed))
     }
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs

@@ -47,9 +47,13 @@ fn send_to(mailbox: &Sender<External>) -> impl FnOnce(External) + Send + use<> {
     move |external| mailbox.send(external).expect("somebody listens")
 }
 
+fn elements(external: &mut External) -> &mut [i64] {
+    let bytes = external.bytes_mut(0, None).expect("it is in the main memory");
+    bytemuck::cast_slice_mut(bytes.expect("it is contiguous"))
+}
+
 fn fill(external: &mut External, value: i64) {
-    let elements = |bytes: &mut [u8]| bytemuck::cast_slice_mut::<_, i64>(bytes).fill(value);
-    external.change(0, elements).expect("it is in the main memory");
+    elements(external).fill(value);
 }
 
 #[test]
@@ -82,9 +86,7 @@ fn it_begins_when_what_is_before_it_has_ended() -> Result<()> {
     first.complete(Ok(()));
     let mut second = receiver.recv().expect("now it begins");
     assert_eq!(second.desc().codelet().name, "change");
-    let double =
-        |bytes: &mut [u8]| bytemuck::cast_slice_mut::<_, i64>(bytes).iter_mut().for_each(|x| *x *= 2);
-    second.change(0, double).expect("it is in the main memory");
+    elements(&mut second).iter_mut().for_each(|x| *x *= 2);
     second.complete(Ok(()));
     assert_eq!(x.to_vec()?, [10; 2]);
     Ok(())
@@ -131,8 +133,7 @@ fn a_long_row_that_ends_where_it_begins_does_not_nest() -> Result<()> {
     // stack.
     for _ in 0..900 {
         changing(&CHANGE, &mut x).submit_external(|mut external| {
-            let add = |bytes: &mut [u8]| bytemuck::cast_slice_mut::<_, i64>(bytes)[0] += 1;
-            external.change(0, add).expect("it is in the main memory");
+            elements(&mut external)[0] += 1;
             external.complete(Ok(()));
         })?;
     }

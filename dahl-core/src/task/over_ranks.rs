@@ -1,47 +1,28 @@
-//! Tasks over several ranks: which rank runs a task, and the external tasks that send and receive what it needs.
-//! `ranks/README.md` says why all ranks post the two ends of each message.
-#![allow(unsafe_code, reason = "copies the elements of a task's array")]
-
+//! Tasks over several ranks: which rank runs a task, and which messages it needs. `ranks/README.md` says why all ranks
+//! post the two ends of each message.
 use std::fmt::Write as _;
 use std::panic::Location;
-use std::sync::Arc;
 
 use super::draft::Draft;
-use super::external::External;
+use super::message::post;
 use crate::access::AccessMode;
-use crate::codelet::{Codelet, Parameter};
-use crate::description::{Action, Call};
-use crate::element::ElementType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{ArrayState, Callback, Engine, Host, Party};
-use crate::ranks::{Missing, Ranks};
-
-const BYTES: ElementType = ElementType::of::<u8>();
-
-static SEND: Codelet =
-    Codelet::new("send", module_path!(), 1).parameters(&[Parameter::new("x", AccessMode::R, BYTES)]);
-static RECEIVE: Codelet =
-    Codelet::new("receive", module_path!(), 2).parameters(&[Parameter::new("out", AccessMode::W, BYTES)]);
+use crate::graph::{ArrayState, Engine, Host, Partition, PartitionKey};
+use crate::ranks::{Ranks, Waiting};
+use crate::shape::Layout;
 
 /// Decides where the task runs, and posts the messages that it needs. Returns whether it runs on this rank.
-///
-/// # Errors
-/// If it uses a part of an array.
 pub(crate) fn runs_here<E: Engine + ?Sized>(
     draft: &Draft<'_, E>,
     ranks: &Ranks,
     on_rank: Option<usize>,
-) -> Result<bool> {
+) -> bool {
     let (desc, location) = (draft.desc(), draft.desc().location());
     let arrays =
         || desc.accesses().zip(draft.arrays()).filter_map(|(access, array)| Some((access.mode, array?)));
     let codelet = desc.codelet().name;
-    if arrays().any(|(_, array)| array.whole().is_some()) {
-        let fact = format!(
-            "{codelet}: a task on a part of an array cannot run over ranks; use an array for each part"
-        );
-        return Err(Error::at(ErrorKind::Ranks { fact }, location));
-    }
+    // On all ranks, since the table then says that their wholes are in pieces.
+    arrays().for_each(|(mode, array)| array.partitions().rejoin(array, mode));
     let mut table = ranks.table();
     let mut line = format!("{codelet}, submitted at {location}, on");
     for (access, array) in desc.accesses().zip(draft.arrays()) {
@@ -57,7 +38,7 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     let rank = on_rank.unwrap_or_else(|| target.map_or(0, |array| table.owner(array)));
     let mut messages = Vec::new();
     for (_, array) in arrays().filter(|(mode, _)| *mode != AccessMode::W) {
-        messages.extend(table.copy_to(array.id(), rank).map(|missing| (array, missing)));
+        messages.extend(table.copy_to(array.id(), rank).into_iter().map(|missing| (array, missing)));
     }
     for (_, array) in arrays().filter(|(mode, _)| mode.writes()) {
         table.written_on(array.id(), rank);
@@ -65,13 +46,13 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     // Posting may run tasks, whose callbacks may drop arrays, which lock the table.
     drop(table);
     messages.iter().for_each(|(array, missing)| post(ranks, array, *missing, rank, location));
-    Ok(rank == ranks.rank())
+    rank == ranks.rank()
 }
 
 /// Gives every rank the value, before the host reads or writes it.
 ///
 /// # Errors
-/// If the array is a part, or the programs of the ranks differ.
+/// If the programs of the ranks differ.
 pub(super) fn meet_for_access(
     host: &Host,
     array: &ArrayState,
@@ -81,14 +62,14 @@ pub(super) fn meet_for_access(
 ) -> Result<()> {
     let Some(ranks) = host.ranks() else { return Ok(()) };
     let refuse = |fact| Error::at(ErrorKind::Ranks { fact }, location);
-    if array.whole().is_some() {
-        return Err(refuse(format!("{call}: a part of an array cannot be used over ranks")));
-    }
+    array.partitions().rejoin(array, mode);
     let number = ranks.table().number(array.id());
-    ranks.meet(format!("{call} of array {number} at {location}")).map_err(refuse)?;
+    let until = |holds: &dyn Fn() -> bool| array.engine().wait_until(holds);
+    let waiting = Waiting { until: &until, progress: host.progress() };
+    ranks.meet(format!("{call} of array {number} at {location}"), &waiting).map_err(refuse)?;
     let mut table = ranks.table();
-    let missing = |rank| Some((rank, table.copy_to(array.id(), rank)?));
-    let messages: Vec<_> = (0..ranks.len()).filter_map(missing).collect();
+    let missing = |rank| table.copy_to(array.id(), rank).into_iter().map(move |missing| (rank, missing));
+    let messages: Vec<_> = (0..ranks.len()).flat_map(missing).collect();
     if mode.writes() {
         table.written_everywhere(array.id());
     }
@@ -97,65 +78,48 @@ pub(super) fn meet_for_access(
     Ok(())
 }
 
-/// Posts this rank's end of a message, if it has one.
-fn post(
+/// Gives rank `to` the value, for a call of the host that waits for nothing.
+pub(crate) fn send_to(
     ranks: &Ranks,
     array: &ArrayState,
-    Missing { from, tag }: Missing,
     to: usize,
+    line: &str,
     location: &'static Location<'static>,
 ) {
-    let transport = Arc::clone(ranks.transport());
-    if ranks.rank() == from {
-        let failing = Arc::clone(&transport);
-        let failed = Callback::new(move |failure| {
-            if let Some(failure) = failure {
-                failing.send(to, tag, Err(failure.to_string()));
-            }
-        });
-        submit(array, &SEND, AccessMode::R, location, Some(failed), move |external| {
-            let sent = external.bytes(0).map(|bytes| transport.send(to, tag, Ok(bytes)));
-            external.complete(sent);
-        });
-    } else if ranks.rank() == to {
-        submit(array, &RECEIVE, AccessMode::W, location, None, move |mut external| {
-            let arrival = move |message: std::result::Result<Vec<u8>, String>| {
-                let mut has_length = true;
-                let received = message.and_then(|bytes| {
-                    external.change(0, |elements| {
-                        has_length = elements.len() == bytes.len();
-                        if has_length {
-                            elements.copy_from_slice(&bytes);
-                        }
-                    })
-                });
-                let right =
-                    |()| if has_length { Ok(()) } else { Err("a message has another length".to_owned()) };
-                external.complete(received.and_then(right));
-            };
-            transport.receive(from, tag, Box::new(arrival));
-        });
-    }
+    array.partitions().rejoin(array, AccessMode::R);
+    let mut table = ranks.table();
+    ranks.note(format!("{line} of array {} to rank {to} at {location}", table.number(array.id())));
+    let messages = table.copy_to(array.id(), to);
+    drop(table);
+    messages.iter().for_each(|missing| post(ranks, array, *missing, to, location));
 }
 
-fn submit(
-    array: &ArrayState,
-    codelet: &'static Codelet,
-    mode: AccessMode,
+/// Sends what a partition needs before it begins.
+pub(super) fn before_split(
+    ranks: &Ranks,
+    whole: &ArrayState,
+    key: PartitionKey<'_>,
+    layout: &Layout,
     location: &'static Location<'static>,
-    callback: Option<Callback>,
-    begin: impl FnOnce(External) + Send + 'static,
 ) {
-    array.flush_pending(mode);
-    let engine = &**array.engine();
-    let mut draft = Draft::new(engine, Action::External(Call::new(codelet, None)), location);
-    draft.push(array, mode, |layout| layout.set_contiguous(&[array.bytes()]));
-    draft.set_party(Party::External(External::telling(begin)));
-    if let Some(callback) = callback {
-        draft.set_callback(callback);
-    }
-    let sequence = engine.host().next_sequence();
-    draft.desc_mut().set_sequence(sequence);
-    draft.submit();
-    engine.serve_if_stopped();
+    let mut table = ranks.table();
+    let parts: Vec<_> = key.lengths.ranges().map(|(begin, len)| layout.part(key.axis, begin, len)).collect();
+    let (number, count) = (table.number(whole.id()), parts.len());
+    ranks.note(format!(
+        "partition of array {number} into {count} parts along axis {} at {location}",
+        key.axis
+    ));
+    let messages = table.before_split(whole.id(), &parts, key.shared);
+    drop(table);
+    messages.iter().for_each(|(to, missing)| post(ranks, whole, *missing, *to, location));
+}
+
+/// A partition has begun.
+pub(super) fn after_split(ranks: &Ranks, whole: &ArrayState, partition: &Partition) {
+    ranks.table().split(whole.id(), partition.part_layouts(), partition.shared);
+}
+
+/// A partition has ended.
+pub(super) fn after_join(ranks: &Ranks, whole: &ArrayState, partition: &Partition) {
+    ranks.table().join(whole.id(), partition.part_layouts(), partition.shared);
 }

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::over_ranks::{after_join, after_split, before_split};
 use crate::access::AccessMode;
 use crate::description::Action;
 use crate::graph::{ArrayState, Engine, Owned, Partition, PartitionKey, Partitions, Party, Record};
@@ -28,6 +29,10 @@ impl Partitions {
             whole.saves().note_write(Location::caller());
         }
         whole.flush_pending(if key.shared { AccessMode::R } else { AccessMode::RW });
+        let ranks = whole.engine().host().ranks();
+        if let Some(ranks) = ranks {
+            before_split(ranks, whole, key, layout, Location::caller());
+        }
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
         let partition = match list.iter_mut().find(fits) {
@@ -44,7 +49,11 @@ impl Partitions {
         };
         self.any_open.store(true, Ordering::Release);
         // SAFETY: the whole array holds a reference, and the partition is not joined before this returns.
-        unsafe { partition.as_ref() }.submit_split(whole);
+        let opened = unsafe { partition.as_ref() };
+        opened.submit_split(whole);
+        if let Some(ranks) = ranks {
+            after_split(ranks, whole, opened);
+        }
         partition
     }
 
@@ -81,6 +90,9 @@ impl Owned {
     fn close(&mut self, whole: &ArrayState) {
         self.open = false;
         self.partition().submit_join(whole);
+        if let Some(ranks) = whole.engine().host().ranks() {
+            after_join(ranks, whole, self.partition());
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use dahl_core::{Result, Runtime};
 
-use crate::kernels::{V, mix, scale, sum};
+use super::kernels::{V, mix, scale, sum};
+use crate::launch::on_ranks;
 
 const ARRAYS: usize = 5;
 
@@ -42,7 +43,7 @@ fn take<const N: usize>(arrays: &mut [V], at: [usize; N]) -> [&mut V; N] {
 }
 
 /// Runs it on a runtime, and returns all values that were read, and those at the end.
-fn on_ranks(rt: &Runtime, program: &[Action], len: usize) -> Result<Vec<Vec<u32>>> {
+fn on_runtime(rt: &Runtime, program: &[Action], len: usize) -> Result<Vec<Vec<u32>>> {
     let new = |array: usize| rt.from_vec([len], (0..len).map(|i| (array * 10 + i) as f32 * 0.1).collect());
     let mut arrays: Vec<V> = (0..ARRAYS).map(new).collect::<Result<_>>()?;
     let mut read = Vec::new();
@@ -69,7 +70,7 @@ fn on_ranks(rt: &Runtime, program: &[Action], len: usize) -> Result<Vec<Vec<u32>
     Ok(read)
 }
 
-fn bits(values: &[f32]) -> Vec<u32> {
+pub(super) fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
@@ -84,7 +85,7 @@ fn alone(program: &[Action], len: usize) -> Vec<Vec<u32>> {
             other => other,
         })
         .collect();
-    on_ranks(&rt, &unplaced, len).expect("every call is right")
+    on_runtime(&rt, &unplaced, len).expect("every call is right")
 }
 
 /// Each call at once, on plain vectors.
@@ -110,7 +111,7 @@ fn sequential(program: &[Action], len: usize) -> Vec<Vec<u32>> {
 }
 
 /// The number of programs: `PROPTEST_CASES`, or some hundreds.
-fn cases() -> u64 {
+pub(super) fn cases() -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
 }
 
@@ -124,19 +125,18 @@ fn check(seed: u64, sums: bool) {
     }
     let expected = if sums { alone(&actions, len) } else { sequential(&actions, len) };
     let builder = || Runtime::builder().cpu_workers(workers).tasks_in_flight(limit).cuda_devices(0);
-    let results = dahl_ranks::threads(ranks, seed, builder, |rt| on_ranks(rt, &actions, len));
+    let results = on_ranks(ranks, seed, builder, |rt| on_runtime(rt, &actions, len));
+    let Some(results) = results else { return };
     let results = results.unwrap_or_else(|failed| panic!("seed {seed}: {failed}"));
     for (rank, result) in results.iter().enumerate() {
         assert!(*result == expected, "seed {seed}, rank {rank} of {ranks}: {actions:?}");
     }
 }
 
-#[test]
-fn random_programs_give_the_sequential_bits() {
+pub(crate) fn random_programs_give_the_sequential_bits() {
     (0..cases()).for_each(|seed| check(seed, false));
 }
 
-#[test]
-fn random_programs_with_reductions_give_the_bits_of_one_runtime() {
+pub(crate) fn random_programs_with_reductions_give_the_bits_of_one_runtime() {
     (0..cases()).for_each(|seed| check(seed + 1_000_000, true));
 }

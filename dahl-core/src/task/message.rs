@@ -1,0 +1,161 @@
+//! The two ends of a message between ranks: the external tasks that send and receive an array, a part, or a piece of an
+//! array.
+
+use std::borrow::Cow;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::external::External;
+use crate::access::AccessMode;
+use crate::codelet::{Codelet, Parameter};
+use crate::description::{Action, Call};
+use crate::element::ElementType;
+use crate::graph::{ArrayState, Callback, Party};
+use crate::ranks::{Awaited, Destination, Missing, Payload, Ranks, Reason, Tag};
+use crate::shape::Layout;
+
+const BYTES: ElementType = ElementType::of::<u8>();
+
+static SEND: Codelet =
+    Codelet::new("send", module_path!(), 1).parameters(&[Parameter::new("x", AccessMode::R, BYTES)]);
+static RECEIVE: Codelet =
+    Codelet::new("receive", module_path!(), 2).parameters(&[Parameter::new("out", AccessMode::W, BYTES)]);
+/// The elements of other pieces stay.
+static RECEIVE_PIECE: Codelet =
+    Codelet::new("receive", module_path!(), 3).parameters(&[Parameter::new("out", AccessMode::RW, BYTES)]);
+
+/// Contiguous elements while they are sent. Their task ends when they are dropped.
+struct Sent {
+    external: Option<External>,
+    region: Option<Layout>,
+}
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        let external = self.external.as_ref().expect("only dropping takes it");
+        match external.bytes(0, self.region) {
+            Ok(Cow::Borrowed(bytes)) => bytes,
+            _ => unreachable!("they were in main memory, where this access keeps them, and contiguous"),
+        }
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if let Some(external) = self.external.take() {
+            external.complete(Ok(()));
+        }
+    }
+}
+
+/// The elements that a task sends.
+fn payload(external: External, region: Option<Layout>) -> Option<Payload> {
+    let packed = match external.bytes(0, region) {
+        Ok(Cow::Borrowed(_)) => None,
+        Ok(Cow::Owned(packed)) => Some(Ok(packed)),
+        Err(error) => Some(Err(error)),
+    };
+    match packed {
+        None => Some(Box::new(Sent { external: Some(external), region })),
+        Some(Ok(packed)) => {
+            external.complete(Ok(()));
+            Some(Box::new(packed))
+        }
+        Some(Err(error)) => {
+            external.complete(Err(error));
+            None
+        }
+    }
+}
+
+/// Elements that arrive: in place, if they are contiguous.
+struct Received {
+    external: External,
+    region: Option<Layout>,
+    bytes: usize,
+    packed: Option<Vec<u8>>,
+    awaited: (Arc<Awaited>, usize, Tag),
+}
+
+impl Destination for Received {
+    fn memory(&mut self, len: usize) -> Result<&mut [u8], String> {
+        if len != self.bytes {
+            return Err(format!("a message of {len} bytes came for {}", self.bytes));
+        }
+        match self.external.bytes_mut(0, self.region)? {
+            Some(bytes) => Ok(bytes),
+            None => Ok(self.packed.insert(vec![0; len])),
+        }
+    }
+
+    fn arrived(mut self: Box<Self>, result: Result<(), String>) {
+        let (awaited, from, tag) = &self.awaited;
+        awaited.remove(*from, *tag);
+        let unpacked = result.and_then(|()| match &self.packed {
+            Some(packed) => self.external.write(0, self.region, packed),
+            None => Ok(()),
+        });
+        self.external.complete(unpacked);
+    }
+}
+
+/// Posts this rank's end of a message to rank `to`, if it has one.
+pub(super) fn post(
+    ranks: &Ranks,
+    array: &ArrayState,
+    Missing { from, tag, region }: Missing,
+    to: usize,
+    location: &'static Location<'static>,
+) {
+    let transport = Arc::clone(ranks.transport());
+    if ranks.rank() == from {
+        let failing = Arc::clone(&transport);
+        let failed = Callback::new(move |failure| {
+            if let Some(failure) = failure {
+                failing.send(to, tag, Err(failure.to_string()));
+            }
+        });
+        submit(array, &SEND, AccessMode::R, location, Some(failed), move |external| {
+            if let Some(payload) = payload(external, region) {
+                transport.send(to, tag, Ok(payload));
+            }
+        });
+    } else if ranks.rank() == to {
+        let (codelet, mode) =
+            if region.is_some() { (&RECEIVE_PIECE, AccessMode::RW) } else { (&RECEIVE, AccessMode::W) };
+        let bytes = region.map_or(array.bytes(), |region| region.len() * array.element_bytes());
+        let awaited = Arc::clone(ranks.awaited());
+        submit(array, codelet, mode, location, None, move |external| {
+            awaited.add(from, tag, Reason::Value(location));
+            let awaited = (awaited, from, tag);
+            transport.receive(
+                from,
+                tag,
+                Box::new(Received { external, region, bytes, packed: None, awaited }),
+            );
+        });
+    }
+}
+
+fn submit(
+    array: &ArrayState,
+    codelet: &'static Codelet,
+    mode: AccessMode,
+    location: &'static Location<'static>,
+    callback: Option<Callback>,
+    begin: impl FnOnce(External) + Send + 'static,
+) {
+    array.flush_pending(mode);
+    let engine = &**array.engine();
+    let mut draft = Draft::new(engine, Action::External(Call::new(codelet, None)), location);
+    draft.push(array, mode, |layout| layout.set_contiguous(&[array.bytes()]));
+    draft.set_party(Party::External(External::telling(begin)));
+    if let Some(callback) = callback {
+        draft.set_callback(callback);
+    }
+    let sequence = engine.host().next_sequence();
+    draft.desc_mut().set_sequence(sequence);
+    draft.submit();
+    engine.serve_if_stopped();
+}

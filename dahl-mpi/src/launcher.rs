@@ -1,0 +1,172 @@
+//! [`Mpi`]: this process as one of the ranks that `mpirun` has started.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use dahl_core::ranks::{Destination, Message, Tag, Transport};
+use dahl_core::{Result, Runtime, RuntimeBuilder};
+use dahl_ranks::{RankFailed, as_rank};
+
+use crate::communication::{Communication, Event};
+use crate::communicator::Communicator;
+use crate::settings::Settings;
+
+/// Why this process is not a rank.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotInitialised(String);
+
+/// This process as a rank. Dropping it waits until all ranks drop theirs, and finalises MPI.
+///
+/// A process that ends without dropping it, by `std::process::exit` or a signal, makes `mpirun` end all others.
+#[derive(Debug)]
+pub struct Mpi {
+    rank: usize,
+    ranks: usize,
+    /// The number of runs so far.
+    runs: Cell<u64>,
+    has_failed: Cell<bool>,
+    events: Sender<Event>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Makes this process one of the ranks that `mpirun` has started, with the default [`Settings`]. Every rank calls it.
+///
+/// # Errors
+/// As [`Settings::init`].
+pub fn init() -> std::result::Result<Mpi, NotInitialised> {
+    Settings::default().init()
+}
+
+impl Mpi {
+    pub(crate) fn new(settings: Settings) -> std::result::Result<Self, NotInitialised> {
+        let (events, receiver) = channel();
+        let (tell, told) = channel();
+        let serve = move || match Communicator::new() {
+            Ok(communicator) => {
+                // Who waits for it is there.
+                let _ = tell.send(Ok((communicator.rank(), communicator.ranks())));
+                Communication::new(communicator, settings, receiver).serve();
+            }
+            Err(error) => drop(tell.send(Err(error))),
+        };
+        let failed = |error: String| NotInitialised(error);
+        let thread = thread::Builder::new().name("dahl-mpi".to_owned()).spawn(serve);
+        let thread = thread.map_err(|error| failed(format!("no thread for messages: {error}")))?;
+        let ranks = told.recv().unwrap_or_else(|_| Err("the thread for messages panicked".to_owned()));
+        let (rank, ranks) = ranks.map_err(failed)?;
+        let (runs, has_failed) = (Cell::new(0), Cell::new(false));
+        Ok(Self { rank, ranks, runs, has_failed, events, thread: Some(thread) })
+    }
+
+    /// This rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// Runs `program` on all ranks, each with a runtime that `builder` configures, and returns what it returns on this
+    /// one. At the end each rank waits for all of its tasks, and for the others. Every rank makes this call.
+    ///
+    /// # Errors
+    /// The first rank whose program returned an error or panicked, or whose tasks failed, on all ranks.
+    pub fn run<R>(
+        &self,
+        builder: RuntimeBuilder,
+        program: impl FnOnce(&Runtime) -> Result<R>,
+    ) -> std::result::Result<R, RankFailed> {
+        self.run_on(self.ranks, builder, program).map(|result| result.expect("this rank is one of them"))
+    }
+
+    /// Runs `program` on the first `ranks` ranks only, as [`run`](Self::run) does; the others return `None` at once. Every
+    /// rank makes this call.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// If there are fewer ranks, or `ranks` is 0.
+    pub fn run_on<R>(
+        &self,
+        ranks: usize,
+        builder: RuntimeBuilder,
+        program: impl FnOnce(&Runtime) -> Result<R>,
+    ) -> std::result::Result<Option<R>, RankFailed> {
+        assert!(
+            (1..=self.ranks).contains(&ranks),
+            "a program runs on 1 to {} ranks, not {ranks}",
+            self.ranks
+        );
+        self.runs.set(self.runs.get() + 1);
+        self.tell(Event::Begins { run: self.runs.get(), ranks });
+        if self.rank >= ranks {
+            return Ok(None);
+        }
+        let network = Network { rank: self.rank, ranks, events: self.events.clone() };
+        let result = as_rank(Arc::new(network), builder, program, |cause| {
+            self.tell(Event::Fails { cause: cause.to_owned() });
+        });
+        let (done, ended) = channel();
+        self.tell(Event::Ends { done });
+        let failed = ended.recv().unwrap_or_else(|_| {
+            Some(RankFailed { rank: self.rank, cause: "the thread for messages panicked".to_owned() })
+        });
+        match (failed, result) {
+            (None, Some(result)) => Ok(Some(result)),
+            (Some(failed), _) => {
+                self.has_failed.set(true);
+                Err(failed)
+            }
+            (None, None) => unreachable!("the thread for messages knows the cause"),
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // If its thread has panicked, what waits for messages hears of it, since what it held is dropped.
+        let _ = self.events.send(event);
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.has_failed.set(true);
+            self.tell(Event::Fails { cause: "its process panicked".to_owned() });
+        }
+        self.tell(Event::Leaves { has_failed: self.has_failed.get() });
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The ranks of a run.
+struct Network {
+    rank: usize,
+    ranks: usize,
+    events: Sender<Event>,
+}
+
+impl Transport for Network {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn send(&self, to: usize, tag: Tag, message: Message) {
+        let _ = self.events.send(Event::Send { to, tag, message });
+    }
+
+    fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>) {
+        let _ = self.events.send(Event::Expected { from, tag, destination });
+    }
+}

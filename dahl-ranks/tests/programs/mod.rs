@@ -1,0 +1,42 @@
+//! Programs on several ranks, for each transport: its `launch::on_ranks` runs them.
+
+mod data_parallel;
+mod failures;
+pub(crate) mod kernels;
+mod lengths;
+mod parts;
+mod random;
+
+/// All programs, which panic if a result is wrong.
+pub(crate) const ALL: &[(&str, fn())] = &[
+    (
+        "data_parallel::a_model_has_the_same_bits_for_any_number_of_ranks",
+        data_parallel::a_model_has_the_same_bits_for_any_number_of_ranks,
+    ),
+    (
+        "failures::the_first_task_that_differs_is_named_with_both_lines",
+        failures::the_first_task_that_differs_is_named_with_both_lines,
+    ),
+    ("failures::a_rank_that_ends_early_is_named", failures::a_rank_that_ends_early_is_named),
+    (
+        "failures::the_others_end_with_the_cause_of_a_rank_that_panics",
+        failures::the_others_end_with_the_cause_of_a_rank_that_panics,
+    ),
+    (
+        "failures::a_task_that_fails_has_no_value_on_any_rank",
+        failures::a_task_that_fails_has_no_value_on_any_rank,
+    ),
+    ("failures::there_is_no_rank_beyond_the_last", failures::there_is_no_rank_beyond_the_last),
+    ("failures::the_owner_of_an_array_can_be_set", failures::the_owner_of_an_array_can_be_set),
+    ("lengths::arrays_of_any_length_go_round_the_ranks", lengths::arrays_of_any_length_go_round_the_ranks),
+    ("random::random_programs_give_the_sequential_bits", random::random_programs_give_the_sequential_bits),
+    (
+        "random::random_programs_with_reductions_give_the_bits_of_one_runtime",
+        random::random_programs_with_reductions_give_the_bits_of_one_runtime,
+    ),
+    (
+        "parts::random_programs_on_parts_give_the_sequential_bits",
+        parts::random_programs_on_parts_give_the_sequential_bits,
+    ),
+    ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
+];
