@@ -144,7 +144,8 @@ pub mod __private {
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
-        Parameter, Pointwise, RawView, Run, Variants, Views, WorkInputs, pointwise, pointwise_in_parallel,
+        Parameter, Pointwise, RawView, Rows, Run, Variants, Views, WorkInputs, pointwise,
+        pointwise_in_parallel,
     };
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{
