@@ -311,7 +311,7 @@ impl Program {
         let (drawn, slots) = (recorded.drawn, Slots::of(&recorded.varying));
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
-        let reports = self.passes.run(&mut graph, self.engine.has_devices());
+        let reports = self.passes.run(&mut graph, &self.engine);
         let mut order = Order::of(&graph);
         let demand = Demand::of(&graph);
         let memory = match (self.engine.has_devices(), self.tight) {

@@ -93,7 +93,7 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
 }
 
 fn passes() -> impl Strategy<Value = Passes> {
-    any::<[bool; 6]>().prop_map(|[constants, dead, common, fusion, in_place, reductions]| {
+    any::<[bool; 7]>().prop_map(|[constants, dead, common, fusion, in_place, reductions, epilogues]| {
         Passes::none()
             .constants(constants)
             .dead_tasks(dead)
@@ -101,6 +101,7 @@ fn passes() -> impl Strategy<Value = Passes> {
             .fusion(fusion)
             .in_place(in_place)
             .reductions(reductions)
+            .epilogues(epilogues)
     })
 }
 

@@ -18,6 +18,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = input),
     check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
     in_place_kernel = bias_over,
+    rows(axis, whole = [bias]),
     flops = input.len(),
     cuda = crate::kernels::BIAS,
     gradient = bias_gradient(),

@@ -8,7 +8,7 @@ use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use dahl::prelude::*;
 
-use crate::cpu::gemm::{Cores, product, product_on};
+use crate::cpu::gemm::{Cores, LEAST_ROWS, has_vectors, product, product_on};
 use crate::cpu::row_major::{elements, row_major};
 use crate::ops::Transposed;
 
@@ -39,6 +39,7 @@ mod declared {
         R, R, W,
         shape(out = [oriented(a.shape(), transposed.left)[0], oriented(b.shape(), transposed.right)[1]]),
         check(oriented(a.shape(), transposed.left)[1] == oriented(b.shape(), transposed.right)[0]),
+        rows(usize::from(computes_rows_apart::<T>(transposed, out.ncols())), whole = [b], least = LEAST_ROWS),
         flops = 2 * a.len() * out.ncols(),
         parallel = matmul_on_cores,
         cuda = crate::kernels::MATMUL,
@@ -54,6 +55,12 @@ mod declared {
         transposed: Transposed,
     ) {
         product(orient(a, transposed.left), orient(b, transposed.right), out, false);
+    }
+
+    /// Whether products of some rows of `a` have the bits of that of all ([`LEAST_ROWS`]): `a` and `b` lie as they are read, so
+    /// that the factors are not contiguous along the depth, and `T` is not widened in blocks of rows.
+    fn computes_rows_apart<T: Real>(transposed: Transposed, cols: usize) -> bool {
+        has_vectors::<T>() && !transposed.left && !transposed.right && cols > 1
     }
 
     fn matmul_gradient<T: Real>(rule: MatmulGradient<'_, T>) -> dahl::Result<()> {

@@ -8,3 +8,4 @@ mod random;
 mod recording;
 mod reductions;
 mod refused;
+mod rows;

@@ -3,10 +3,12 @@
 
 use std::panic::Location;
 
-use dahl::ops::codelets::{Add, Exp, Matmul, Mul, Neg, Relu, Sub, Sum, SumAxis};
+use dahl::ops::codelets::{
+    Add, Exp, Matmul, MaxAxis, MeanAxis, Mul, Neg, Relu, Softmax, Sub, Sum, SumAxis, VarianceAxis,
+};
 use dahl::ops::{
-    add_init, add_self, exp_init, matmul_init, mul_init, neg_init, relu_init, sub_init, sum_axis_init,
-    sum_init,
+    add_init, add_self, exp_init, matmul_init, max_axis_init, mean_axis_init, mul_init, neg_init, relu_init,
+    softmax_init, sub_init, sum_axis_init, sum_init, variance_axis_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
@@ -18,9 +20,6 @@ static BODY: Body = Body {
     parameters: &["inputs", "total"],
     draws: false,
 };
-
-/// The extent of each axis.
-const N: usize = 37;
 
 /// What a program does with two arrays that it has, by number.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +33,10 @@ enum Action {
     Matmul,
     Sum,
     SumAxis(usize),
+    MaxAxis(usize),
+    MeanAxis(usize),
+    VarianceAxis(usize),
+    Softmax(usize),
     AddToTotal,
     Transposed,
     Constant(usize),
@@ -49,7 +52,11 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => Just(Action::Neg),
         1 => Just(Action::Matmul),
         2 => Just(Action::Sum),
-        1 => (0..2_usize).prop_map(Action::SumAxis),
+        2 => (0..2_usize).prop_map(Action::SumAxis),
+        1 => (0..2_usize).prop_map(Action::MaxAxis),
+        1 => (0..2_usize).prop_map(Action::MeanAxis),
+        1 => (0..2_usize).prop_map(Action::VarianceAxis),
+        1 => (0..2_usize).prop_map(Action::Softmax),
         1 => Just(Action::AddToTotal),
         1 => Just(Action::Transposed),
         1 => (0..2_usize).prop_map(Action::Constant),
@@ -68,6 +75,10 @@ trait Scopes:
     + Scope<Matmul>
     + Scope<Sum>
     + Scope<SumAxis>
+    + Scope<MaxAxis>
+    + Scope<MeanAxis>
+    + Scope<VarianceAxis>
+    + Scope<Softmax>
 {
 }
 
@@ -81,6 +92,10 @@ impl<S> Scopes for S where
         + Scope<Matmul>
         + Scope<Sum>
         + Scope<SumAxis>
+        + Scope<MaxAxis>
+        + Scope<MeanAxis>
+        + Scope<VarianceAxis>
+        + Scope<Softmax>
 {
 }
 
@@ -92,6 +107,7 @@ fn run<'s, T: Real>(
     inputs: &[Matrix<'_, T>],
     total: &mut Matrix<'_, T>,
 ) -> Result<(Matrix<'s, T>, Matrix<'s, T>)> {
+    let n = inputs[0].shape()[0];
     let mut made: Vec<Matrix<'s, T>> = vec![neg_init(scope, &inputs[0])?, relu_init(scope, &inputs[1])?];
     for &(action, one, other) in actions {
         let count = inputs.len() + made.len();
@@ -101,7 +117,7 @@ fn run<'s, T: Real>(
         };
         let (x, y) = (pick(one), pick(other));
         let stretches = x.shape().iter().zip(y.shape()).all(|(&x, y)| x == y || x == 1 || y == 1);
-        let is_full = |array: &Matrix<'_, T>| array.shape() == [N, N];
+        let is_full = |array: &Matrix<'_, T>| array.shape() == [n, n];
         let new = match action {
             Action::Add if stretches => add_init(scope, x, y)?,
             Action::Sub if stretches => sub_init(scope, x, y)?,
@@ -112,6 +128,10 @@ fn run<'s, T: Real>(
             Action::Matmul if x.shape()[1] == y.shape()[0] => matmul_init(scope, x, y)?,
             Action::Sum => neg_init(scope, &*sum_init(scope, x)?.reshaped([1, 1])?)?,
             Action::SumAxis(axis) => sum_axis_init(scope, x, axis)?,
+            Action::MaxAxis(axis) => max_axis_init(scope, x, axis)?,
+            Action::MeanAxis(axis) => mean_axis_init(scope, x, axis)?,
+            Action::VarianceAxis(axis) => variance_axis_init(scope, x, axis, 0)?,
+            Action::Softmax(axis) => softmax_init(scope, x, axis)?,
             Action::AddToTotal if is_full(x) => {
                 add_self(total, x)?;
                 continue;
@@ -121,8 +141,8 @@ fn run<'s, T: Real>(
                 relu_init(scope, &*x.reshaped([cols, rows])?)?
             }
             Action::Constant(seed) => {
-                let values: Vec<T> = (0..N * N).map(|i| T::from_f64((i % 7 + seed) as f64 - 3.0)).collect();
-                mul_init(scope, &arena.from_slice([N, N], &values)?, x)?
+                let values: Vec<T> = (0..n * n).map(|i| T::from_f64((i % 7 + seed) as f64 - 3.0)).collect();
+                mul_init(scope, &arena.from_slice([n, n], &values)?, x)?
             }
             _ => continue,
         };
@@ -139,6 +159,7 @@ fn bits<T: Real>(arrays: &[&Matrix<'_, T>]) -> Vec<u64> {
 }
 
 fn check<T: Real>(
+    n: usize,
     actions: &[(Action, usize, usize)],
     workers: usize,
     passes: Passes,
@@ -150,8 +171,8 @@ fn check<T: Real>(
         rt.from_vec(shape, (0..shape[0] * shape[1]).map(|i| value(i + seed)).collect())
     };
     let inputs =
-        [array([N, N], 1)?, array([N, N], 2)?, array([1, N], 3)?, array([N, 1], 4)?, array([1, 1], 5)?];
-    let (mut total, mut expected_total) = (array([N, N], 6)?, array([N, N], 6)?);
+        [array([n, n], 1)?, array([n, n], 2)?, array([1, n], 3)?, array([n, 1], 4)?, array([1, 1], 5)?];
+    let (mut total, mut expected_total) = (array([n, n], 6)?, array([n, n], 6)?);
     let mut program = Program::new(&rt, &BODY);
     program.set_passes(passes);
     program.set_tight(tight);
@@ -183,15 +204,17 @@ proptest! {
 
     #[test]
     fn passes_change_no_bit(
+        // One tile, or several.
+        n in prop_oneof![3 => Just(37_usize), 1 => Just(160)],
         actions in actions(),
         workers in 1..3_usize,
         element in 0..4_usize,
-        on in any::<[bool; 6]>(),
+        on in any::<[bool; 7]>(),
         tight in any::<bool>(),
     ) {
         let passes = Passes::none().dead_tasks(on[0]).common_subexpressions(on[1]).fusion(on[2]);
-        let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]);
+        let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]).epilogues(on[6]);
         let check = [check::<f16>, check::<bf16>, check::<f32>, check::<f64>][element];
-        check(&actions, workers, passes, tight).expect("every call is right");
+        check(n, &actions, workers, passes, tight).expect("every call is right");
     }
 }

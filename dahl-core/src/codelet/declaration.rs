@@ -2,6 +2,7 @@
 
 use super::accumulator::Accumulator;
 use super::kernel::{CUDA, Kernel};
+use super::rows::Rows;
 use super::work_inputs::WorkInputs;
 use crate::access::AccessMode;
 use crate::cuda::CudaInstance;
@@ -39,6 +40,8 @@ pub struct Codelet {
     pub is_map: bool,
     /// For a reduction whose order is a tree of [blocks](Self::blocks): the elements of a block.
     pub blocks: Option<usize>,
+    /// For a kernel that computes [rows](Rows) apart from each other: how its arrays are cut into them.
+    pub rows: Option<Rows>,
     /// Floating-point operations of one task, if declared.
     pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
     /// Bytes that one task moves, if declared; otherwise those of its arrays.
@@ -62,6 +65,7 @@ impl Codelet {
             broadcasts: false,
             is_map: false,
             blocks: None,
+            rows: None,
             flops: None,
             bytes: None,
         }
@@ -129,6 +133,12 @@ impl Codelet {
     pub const fn blocks(mut self, elements: usize) -> Self {
         assert!(elements > 0, "a block has elements");
         self.blocks = Some(elements);
+        self
+    }
+
+    /// Declares that its kernel computes rows apart from each other.
+    pub const fn rows(mut self, rows: Rows) -> Self {
+        self.rows = Some(rows);
         self
     }
 

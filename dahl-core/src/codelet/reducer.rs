@@ -38,7 +38,7 @@ impl FusedReduction {
         self.codelet.cpu_kernel().expect("a reduction that is fused has a kernel on CPUs")
     }
 
-    fn element(&self) -> ElementType {
+    pub(super) fn element(&self) -> ElementType {
         self.codelet.parameters[0].element
     }
 

@@ -52,6 +52,11 @@ impl Engine {
         self.executor.devices().is_some()
     }
 
+    /// The number of its workers.
+    pub fn workers(&self) -> usize {
+        self.shared().host().workers()
+    }
+
     /// An array that a replay is about to write.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod engine;
 mod fusion;
 mod in_place;
 mod instance;
+mod part;
 mod pending_call;
 mod record;
 mod steps;
@@ -17,12 +18,13 @@ mod varying;
 
 pub use bindings::{Bindings, Detached, Signature};
 pub use engine::Engine;
-pub use fusion::{Map, fuse, is_map, is_reduction};
+pub use fusion::{FusedTask, fuse, is_map, is_reduction};
 pub use in_place::{InPlaceMap, in_place};
 pub use instance::Instance;
+pub use part::{Kind, Part};
 pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
 pub use steps::{ArraySpec, Place, Step, StepKind};
 pub use varying::{Draws, Numbers, Varying, with_slot};
 
-pub use crate::codelet::{FusedOperand, stretched};
+pub use crate::codelet::{FusedOperand, TILE_BYTES, stretched};
 pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};

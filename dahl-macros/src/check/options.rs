@@ -21,6 +21,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     cuda_calls(codelet, errors);
     gradient(codelet, errors);
     blocks(codelet, errors);
+    rows(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
     }
@@ -156,6 +157,26 @@ fn blocks(codelet: &Codelet, errors: &mut Errors) {
     let is_reduction = matches!(modes.collect::<Vec<_>>()[..], [Access::Read, Access::Reduce(_)]);
     if !is_reduction || codelet.form == Form::Map {
         errors.at(elements, "`blocks` is the order of a kernel with one input of mode `R` and one output of mode `REDUX`; remove it");
+    }
+}
+
+/// Rows are those of a kernel whose last array is its only output, and whole arrays are read.
+fn rows(codelet: &Codelet, errors: &mut Errors) {
+    let Some(rows) = &codelet.options.rows else { return };
+    let is_made = |access: Access| access == Access::Write || matches!(access, Access::Reduce(_));
+    let has_one_output = codelet.parameters.split_last().is_some_and(|(output, inputs)| {
+        is_made(output.access) && inputs.iter().all(|input| input.access == Access::Read)
+    });
+    if codelet.form == Form::Map {
+        errors.at(&rows.axes, "each element of a map is computed apart from the others; remove `rows`");
+    } else if !has_one_output {
+        errors.at(&rows.axes, "`rows` says how a kernel's arrays of mode `R` and its last one, of mode `W` or `REDUX`, are cut; remove it");
+    }
+    for name in &rows.whole {
+        let parameter = codelet.parameters.iter().find(|parameter| parameter.name == *name);
+        if parameter.is_none_or(|parameter| parameter.access != Access::Read) {
+            errors.at(name, format!("`{name}` is not an array of `{}` with mode `R`", codelet.name));
+        }
     }
 }
 

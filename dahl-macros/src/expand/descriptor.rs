@@ -12,7 +12,7 @@ use super::local;
 use super::signature::Variant;
 use crate::mode::{Access, Combination};
 use crate::model::{Codelet, Form, Parameter, type_name};
-use crate::parse::{Further, is_c_kernel, kernel_name};
+use crate::parse::{Further, RowsOption, is_c_kernel, kernel_name};
 use crate::tokens;
 
 /// `NAME` and `MODES`.
@@ -45,6 +45,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
     let map = (codelet.form == Form::Map).then(|| quote!(.map()));
     let blocks = codelet.options.blocks.as_ref().map(|elements| quote!(.blocks(#elements)));
+    let rows = codelet.options.rows.as_ref().map(|declared| rows(codelet, declared));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
     let bytes = codelet.options.bytes.as_ref().map(|bytes| count(codelet, "bytes", bytes));
     quote! {
@@ -61,6 +62,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
                     #broadcasts
                     #map
                     #blocks
+                    #rows
                     #flops
                     #bytes
             }
@@ -211,6 +213,15 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     Some(
         quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry) #parallel))),
     )
+}
+
+/// `.rows(..)`.
+fn rows(codelet: &Codelet, declared: &RowsOption) -> TokenStream {
+    let (root, axes) = (&codelet.root, counting(codelet, &declared.axes));
+    let number = |name: &Ident| codelet.parameters.iter().position(|parameter| parameter.name == *name);
+    let whole = declared.whole.iter().filter_map(number).map(Literal::usize_unsuffixed);
+    let least = declared.least.as_ref().map_or_else(|| quote!(1), ToTokens::to_token_stream);
+    quote!(.rows(#root::__private::Rows::new(#axes, &[#(#whole),*], #least)))
 }
 
 /// `.flops(..)` or `.bytes(..)`.

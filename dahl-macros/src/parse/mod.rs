@@ -16,7 +16,7 @@ use crate::errors::Errors;
 use crate::mode::{Access, Mode};
 pub(crate) use error_class::ErrorClass;
 pub(crate) use gradient::GradientOption;
-pub(crate) use options::{Check, Further, Options, is_c_kernel, kernel_name};
+pub(crate) use options::{Check, Further, Options, RowsOption, is_c_kernel, kernel_name};
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.
 pub(crate) struct Declaration {

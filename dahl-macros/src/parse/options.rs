@@ -28,6 +28,7 @@ pub(crate) struct Options {
     pub(crate) parallel: Option<Ident>,
     pub(crate) parallel_kernel: Option<Path>,
     pub(crate) blocks: Option<Expr>,
+    pub(crate) rows: Option<RowsOption>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
@@ -50,6 +51,13 @@ pub(crate) struct Check {
     pub(crate) expression: Expr,
     /// The source, with its parentheses.
     source: Option<String>,
+}
+
+/// `rows(axes, whole = [names], least = rows)`.
+pub(crate) struct RowsOption {
+    pub(crate) axes: Expr,
+    pub(crate) whole: Vec<Ident>,
+    pub(crate) least: Option<Expr>,
 }
 
 /// A kernel of `cpu = [..]` or `cuda_call = [..]`: `PATH`, with words before it that describe it.
@@ -76,7 +84,7 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example for errors.
-const USAGE: [(&str, &str); 17] = [
+const USAGE: [(&str, &str); 18] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -88,6 +96,7 @@ const USAGE: [(&str, &str); 17] = [
     ("broadcast", "broadcast"),
     ("parallel", "parallel = softmax_by_rows"),
     ("blocks", "blocks = simd::BLOCK"),
+    ("rows", "rows(axis, whole = [weight, bias])"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
@@ -165,6 +174,11 @@ impl Options {
                 }
             }
             "blocks" => self.blocks = Some(value(input)?),
+            "rows" => {
+                let content;
+                parenthesized!(content in input);
+                self.rows = Some(content.parse()?);
+            }
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),
@@ -195,6 +209,31 @@ impl Check {
 impl Parse for Shape {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self { name: input.parse()?, extents: value(input)? })
+    }
+}
+
+impl Parse for RowsOption {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut rows = Self { axes: input.parse()?, whole: Vec::new(), least: None };
+        while !input.is_empty() {
+            let _: Token![,] = input.parse()?;
+            if input.is_empty() {
+                break;
+            }
+            let name: Ident = input.parse()?;
+            if name == "whole" && rows.whole.is_empty() {
+                let _: Token![=] = input.parse()?;
+                let content;
+                bracketed!(content in input);
+                rows.whole =
+                    Punctuated::<Ident, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+            } else if name == "least" && rows.least.is_none() {
+                rows.least = Some(value(input)?);
+            } else {
+                return Err(syn::Error::new(name.span(), "not a part of the option"));
+            }
+        }
+        Ok(rows)
     }
 }
 

@@ -10,6 +10,7 @@ mod in_place;
 
 use std::fmt;
 
+use dahl_core::__program::Engine;
 use fusion::Fuses;
 
 use crate::graph::Graph;
@@ -23,6 +24,7 @@ pub struct Passes {
     fusion: bool,
     in_place: bool,
     reductions: bool,
+    epilogues: bool,
 }
 
 impl Default for Passes {
@@ -61,6 +63,7 @@ impl Passes {
             fusion: true,
             in_place: true,
             reductions: true,
+            epilogues: true,
         }
     }
 
@@ -73,6 +76,7 @@ impl Passes {
             fusion: false,
             in_place: false,
             reductions: false,
+            epilogues: false,
         }
     }
 
@@ -106,14 +110,23 @@ impl Passes {
         self
     }
 
-    /// Whether a sum joins the maps that make its input. It is a part of the fusion, and can be on alone.
+    /// Whether sums, and operations by rows such as softmax, join each other and the maps around them. It is a part of the
+    /// fusion, and can be on alone.
     pub const fn reductions(mut self, on: bool) -> Self {
         self.reductions = on;
         self
     }
 
-    /// Takes a graph through the passes, on a runtime that `has_devices` or has none.
-    pub(crate) fn run(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
+    /// Whether a product, a convolution or another kernel is joined with the maps and operations by rows before and after it.
+    /// It is a part of the fusion, and can be on alone.
+    pub const fn epilogues(mut self, on: bool) -> Self {
+        self.epilogues = on;
+        self
+    }
+
+    /// Takes a graph through the passes for a runtime.
+    pub(crate) fn run(self, graph: &mut Graph, engine: &Engine) -> Vec<PassReport> {
+        let has_devices = engine.has_devices();
         let mut reports = Vec::new();
         let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
@@ -126,12 +139,16 @@ impl Passes {
         run(self.constants, "constants", &constants::run);
         run(self.common_subexpressions, "common subexpressions", &common_subexpressions::run);
         run(self.dead_tasks, "dead tasks", &dead_tasks::run);
-        let fuses = Fuses { maps: self.fusion, reductions: self.reductions };
-        let fuses_any = fuses.maps || fuses.reductions;
-        run(fuses_any && !has_devices, "fusion", &|graph| fusion::run(graph, fuses));
+        let fuses = Fuses {
+            maps: self.fusion,
+            reductions: self.reductions,
+            epilogues: self.epilogues,
+            shares_kernels: engine.workers() > 1,
+        };
+        run(fuses.any() && !has_devices, "fusion", &|graph| fusion::run(graph, fuses));
         run(self.in_place && !has_devices, "in place", &in_place::run);
         let not_on_devices = [
-            (fuses_any, "fusion", "not done: fused maps have no kernel for devices"),
+            (fuses.any(), "fusion", "not done: fused tasks have no kernel for devices"),
             (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
         ];
         for (_, pass, note) in not_on_devices.into_iter().filter(|(on, ..)| *on && has_devices) {

@@ -56,8 +56,12 @@ pub(crate) enum Cores {
     Pool,
 }
 
+/// A product of two matrices of vectors ([`has_vectors`]), whose rows are contiguous and which have several columns, is blocked. From
+/// so many rows on, the depth of its blocks does not depend on their number, and nothing else that orders a sum does.
+pub(crate) const LEAST_ROWS: usize = tile::ROWS;
+
 /// Whether `T` has vectors, so that [`product_in_vectors`] takes it.
-fn has_vectors<T: Real>() -> bool {
+pub(crate) fn has_vectors<T: Real>() -> bool {
     let element = ElementType::of::<T>();
     element.is::<f32>() || element.is::<f64>()
 }
