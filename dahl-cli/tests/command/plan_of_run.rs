@@ -87,7 +87,7 @@ fn plans_come_true(link: Option<f64>, most: f64) {
     let mut found = Vec::new();
     for objective in ["time", "energy"] {
         let words = format!(
-            "plan schedule cholesky.json --machine cholesky.toml --cpus 2 --objective {objective} --out best.plan --json"
+            "plan schedule cholesky.json --machine cholesky.toml --cpus 2 --objective {objective} --steps 5000 --out best.plan --json"
         );
         let report: Value = serde_json::from_str(&folder.prints(&words)).expect("JSON");
         let plan = &report["plans"][0];
