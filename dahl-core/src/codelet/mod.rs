@@ -25,8 +25,8 @@ pub use accumulator::Accumulator;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub use declaration::{Codelet, InPlace, Parameter};
-pub(crate) use fused::fuse;
 pub use encoded_arguments::EncodedArguments;
+pub(crate) use fused::fuse;
 pub use fused::{FusedOperand, FusedStep, stretched};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::Map;
 use super::kind::Kind;
 use super::signature::{Parameter, Signature, stored};
 use super::statement::MapBody;
-use super::Map;
 use crate::{ELEMENTS_PER_BLOCK, THREADS};
 
 /// The types of a parameter bounded by `Real`, and by `Element` alone.

@@ -179,9 +179,9 @@ fn arguments(root: &syn::Path, map: &Map) -> TokenStream {
 
 /// The type parameters of a map's kernel.
 fn types(root: &syn::Path, map: &Map) -> TokenStream {
-    let types = map.types.iter().map(|(name, types)| {
-        quote!(#root::__private::CudaTypeParameter { name: #name, types: &[#(#types),*] })
-    });
+    let types = map.types.iter().map(
+        |(name, types)| quote!(#root::__private::CudaTypeParameter { name: #name, types: &[#(#types),*] }),
+    );
     quote!(&[#(#types),*])
 }
 
