@@ -28,8 +28,7 @@ pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub use declaration::{Codelet, InPlace, Parameter};
 pub use encoded_arguments::EncodedArguments;
-pub(crate) use fused::{FusedRows, FusedStep};
-pub(crate) use fused::fuse;
+pub(crate) use fused::{FusedRows, FusedStep, fuse};
 pub use fused::{FusedOperand, TILE_BYTES, stretched};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;

@@ -32,6 +32,8 @@ pub(super) struct Memory {
     pub(super) found: RefCell<Vec<Option<Shared>>>,
     /// Arrays that are not needed any more.
     free: RefCell<Vec<Shared>>,
+    /// Arrays that were lent to rules, which have not written them: without a value.
+    unwritten: RefCell<Vec<Shared>>,
     /// Empty vectors for the call of a rule.
     pub(super) gradients: Cell<Vec<(usize, Shared)>>,
     pub(super) lent: Cell<Vec<Lent>>,
@@ -197,11 +199,17 @@ impl Memory {
 
     /// An array that is not needed any more, of `len` elements of a type.
     pub(super) fn take_free(&self, element: &ElementType, len: usize) -> Option<Shared> {
-        let mut free = self.free.borrow_mut();
-        let bytes = len * element.size_bytes;
-        let fits = |free: &Shared| free.state().bytes() == bytes && free.element() == element;
-        let place = free.iter().rposition(fits)?;
-        Some(free.swap_remove(place))
+        take(&self.free, element, len).or_else(|| take(&self.unwritten, element, len))
+    }
+
+    /// The same, of those that were lent to rules, which have not written them.
+    pub(super) fn take_unwritten(&self, element: &ElementType, len: usize) -> Option<Shared> {
+        take(&self.unwritten, element, len)
+    }
+
+    /// Keeps an array that was lent to a rule, which has not written it.
+    pub(super) fn give_back_unwritten(&self, array: Shared) {
+        self.unwritten.borrow_mut().push(array);
     }
 
     /// Keeps an array that is not needed any more.
@@ -217,5 +225,15 @@ impl Memory {
         self.results.clear();
         self.found.get_mut().clear();
         self.free.get_mut().clear();
+        self.unwritten.get_mut().clear();
     }
+}
+
+/// The last array of `len` elements of a type.
+fn take(arrays: &RefCell<Vec<Shared>>, element: &ElementType, len: usize) -> Option<Shared> {
+    let mut arrays = arrays.borrow_mut();
+    let bytes = len * element.size_bytes;
+    let fits = |array: &Shared| array.state().bytes() == bytes && array.element() == element;
+    let place = arrays.iter().rposition(fits)?;
+    Some(arrays.swap_remove(place))
 }

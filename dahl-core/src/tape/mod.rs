@@ -12,6 +12,7 @@ mod gradient;
 mod ids;
 mod maps;
 mod memory;
+mod numbers;
 mod pass;
 mod pins;
 mod record;

@@ -194,6 +194,28 @@ impl<'t> Pass<'t> {
         }
     }
 
+    /// An array without a value, to be lent to a rule. Most rules put another array in its place, so it is often one that the
+    /// rule before got.
+    pub(super) fn make_to_lend(&self, element: &ElementType, extents: &[usize]) -> Result<Shared> {
+        let array = match self.memory.take_unwritten(element, extents.iter().product()) {
+            // As it was lent the last time, unless a task has read it.
+            Some(unwritten) if unwritten.state().reductions().is_open() => return Ok(unwritten),
+            Some(unwritten) => unwritten,
+            None => self.make(element, extents)?,
+        };
+        array.state().reductions().forget(array.state(), self.location);
+        Ok(array)
+    }
+
+    /// Takes back an array that was lent to a rule, which has written it or not.
+    pub(super) fn end_loan(&self, array: Shared, is_written: bool) {
+        if !is_written && self.outer.is_none() && array.is_sole() && !array.state().saves().is_of_tape() {
+            self.memory.give_back_unwritten(array);
+        } else {
+            self.give_back(array);
+        }
+    }
+
     /// Takes back an array that this pass does not need any more. Tasks that use it still come before those that write it
     /// next.
     pub(super) fn give_back(&self, array: Shared) {

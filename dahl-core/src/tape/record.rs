@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::panic::Location;
 
 use super::gradient::{AdditionOf, Gradient, has};
-use super::ids::ById;
+use super::numbers::Numbers;
 use super::repeat::Repeat;
 use crate::array::Shared;
 use crate::array_id::ArrayId;
@@ -27,7 +27,7 @@ pub(super) struct Record {
     arguments: Vec<u8>,
     pub(super) layouts: Vec<Layout>,
     pub(super) arrays: Vec<Recorded>,
-    numbers: ById<u32>,
+    numbers: Numbers,
     pub(super) checkpoints: Vec<Checkpoint>,
     /// The numbers of tasks whose submission failed.
     failed: Vec<usize>,
@@ -125,16 +125,12 @@ impl Record {
 
     /// The number of an array, which is a new one if no task had it.
     pub(super) fn number(&mut self, array: &Recorded, is_made: bool) -> u32 {
-        // The output of one task is often an input of the next.
-        if let Some(last) = self.arrays.last().filter(|last| last.id == array.id && !is_made) {
-            debug_assert_eq!(self.numbers.get(&last.id), Some(&compact(self.arrays.len() - 1)));
-            return compact(self.arrays.len() - 1);
-        }
-        let next = compact(self.arrays.len());
-        let number = *self.numbers.entry(array.id).or_insert(next);
-        if number == next {
+        let number = self.numbers.get(array.id).unwrap_or_else(|| {
+            let number = compact(self.arrays.len());
+            self.numbers.insert(array.id, number, is_made);
             self.arrays.push(array.alone());
-        }
+            number
+        });
         self.arrays[number as usize].is_made |= is_made;
         number
     }
@@ -222,7 +218,7 @@ impl Record {
 
     /// The number of an array, if a task has it.
     pub(super) fn number_of(&self, id: ArrayId) -> Option<usize> {
-        self.numbers.get(&id).map(|number| *number as usize)
+        self.numbers.get(id).map(|number| number as usize)
     }
 
     /// The number of an array that a task made.

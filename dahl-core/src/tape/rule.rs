@@ -116,8 +116,7 @@ impl<'p> RuleCall<'p> {
             return Ok(By(None));
         }
         let shape = self.record.layout(operand).extents();
-        let array = self.pass.make(self.record.array(operand).element, shape)?;
-        array.state().reductions().forget(array.state(), self.node.location);
+        let array = self.pass.make_to_lend(self.record.array(operand).element, shape)?;
         let writes = array.state().saves().begin();
         // SAFETY: the owner goes to `lent`. From there `add` alone takes it before the call ends, for the handle that it is
         // given, which is the only one. `By` borrows the call.
@@ -185,7 +184,8 @@ impl Drop for RuleCall<'_> {
         }
         for lent in self.lent.get_mut().drain(..) {
             lent.end();
-            self.pass.give_back(lent.array);
+            let is_written = lent.array.state().saves().begin() != lent.writes;
+            self.pass.end_loan(lent.array, is_written);
         }
         let memory = (std::mem::take(&mut self.gradients), std::mem::take(self.lent.get_mut()));
         self.pass.keep_rule_memory(memory);
