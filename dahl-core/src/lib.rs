@@ -99,7 +99,7 @@ pub use perf::{
     Basis, CodeletPredictionError, EnergyEstimate, Estimate, History, Measurement, PredictionError,
     PredictionErrors, TransferTime, WorkerHistory,
 };
-pub use program::Recording;
+pub use program::{ControlFlow, Recording};
 pub use rayon;
 pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};

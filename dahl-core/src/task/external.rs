@@ -20,7 +20,7 @@ use crate::access::AccessMode;
 use crate::description::TaskDesc;
 use crate::device::{FetchError, Requester};
 use crate::error::Failure;
-use crate::graph::{ArrayState, Begin, Engine, Party, Submitted};
+use crate::graph::{ArrayState, Begin, Engine, Node, Party, Submitted};
 use crate::memory::HOME;
 use crate::sync::thread_local;
 use crate::trace::TaskTimes;
@@ -41,8 +41,16 @@ unsafe impl Send for External {}
 type Ended = std::result::Result<(), String>;
 
 thread_local! {
-    /// Tasks that were completed while they, or others, begin on this thread; none if none begins.
-    static WHILE_BEGINNING: RefCell<Option<Vec<(External, Ended)>>> = const { RefCell::new(None) };
+    /// Tasks that were completed, or whose body has run, while they, or others, begin on this thread; none if none begins.
+    static WHILE_BEGINNING: RefCell<Option<Vec<(External, Next)>>> = const { RefCell::new(None) };
+}
+
+/// What is next for a task that has begun.
+enum Next {
+    /// It ends.
+    End(std::result::Result<(), Cause>),
+    /// A body of a branch or of a loop has run.
+    Body,
 }
 
 /// Tells the recipient that an external task may begin; or completes it, if an input has no value.
@@ -54,6 +62,17 @@ pub(super) unsafe fn begin(task: &Submitted) {
     let party = unsafe { task.record().set_party(Party::Nobody) };
     let Party::External(begin) = party else { unreachable!("an external task has somebody to tell") };
     begin.tell(task);
+}
+
+/// Begins a branch or a loop of a program.
+///
+/// # Safety
+/// The task is one, its accesses are held, and this is called once in a replay.
+pub(super) unsafe fn begin_flow(task: &Submitted) {
+    let engine = task.accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.engine()));
+    let engine = engine.expect("a branch or a loop has a condition");
+    let external = External { task: NonNull::from(task), engine, is_over: false };
+    while_beginning(|| external.proceed(true));
 }
 
 /// Calls `begin`, and then completes the tasks that were completed meanwhile, one after the other.
@@ -70,11 +89,11 @@ fn while_beginning(begin: impl FnOnce()) {
     }
     loop {
         let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
-        let Some((external, result)) = next else {
+        let Some((external, next)) = next else {
             WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
             return;
         };
-        external.conclude(result.map_err(Cause::Itself));
+        external.go_on(next);
     }
 }
 
@@ -193,16 +212,50 @@ impl External {
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs
     /// have no value.
-    pub(crate) fn complete(mut self, result: Ended) {
+    pub(crate) fn complete(self, result: Ended) {
+        self.later(Next::End(result.map_err(Cause::Itself)));
+    }
+
+    /// The replay of a program has ended, of which the task is the envelope: completes it, or, if it is a branch or a loop,
+    /// goes on.
+    pub(super) fn end_replay(self) {
+        let is_flow = matches!(self.task().party(), Party::Node(_));
+        self.later(if is_flow { Next::Body } else { Next::End(Ok(())) });
+    }
+
+    /// Does what is next: now, or, while tasks begin on this thread, after that.
+    fn later(mut self, next: Next) {
         self.is_over = true;
-        let mut ended = Some((self, result));
+        let mut waiting = Some((self, next));
         WHILE_BEGINNING.with(|queue| {
             if let Some(queue) = queue.borrow_mut().as_mut() {
-                queue.extend(ended.take());
+                queue.extend(waiting.take());
             }
         });
-        if let Some((external, result)) = ended {
-            external.conclude(result.map_err(Cause::Itself));
+        if let Some((external, next)) = waiting {
+            external.go_on(next);
+        }
+    }
+
+    fn go_on(self, next: Next) {
+        match next {
+            Next::End(result) => self.conclude(result),
+            Next::Body => while_beginning(|| self.proceed(false)),
+        }
+    }
+
+    /// Begins a body of a branch or of a loop, or ends it.
+    fn proceed(mut self, is_first: bool) {
+        let &Party::Node(node) = self.task().party() else { unreachable!("it is a program's task") };
+        // SAFETY: the task has not been counted as ended, so the program is kept.
+        let bodies = unsafe { Node::at(node) }.bodies.as_ref().expect("it is a branch or a loop");
+        // SAFETY: the task's accesses are held, and this is its only `External`: no body is running.
+        match unsafe { bodies.proceed(self.task, is_first) } {
+            // The replay of the body has the task now.
+            Ok(true) => self.is_over = true,
+            Ok(false) => self.later(Next::End(Ok(()))),
+            Err(FetchError::Poisoned(failure)) => self.later(Next::End(Err(Cause::Before(failure)))),
+            Err(missing) => self.later(Next::End(Err(Cause::Itself(missing.to_string())))),
         }
     }
 
