@@ -125,7 +125,7 @@ pub mod __testing {
 /// Items for the crate `dahl-program`: recordings and replays. Not for other use: they change without notice.
 #[doc(hidden)]
 pub mod __program {
-    pub use crate::description::TaskDesc;
+    pub use crate::description::{ArrayId, TaskDesc};
     pub use crate::program::*;
 }
 

@@ -94,6 +94,11 @@ impl PartOf {
         self.shared
     }
 
+    /// The same place, for a body that uses the part and does not make it.
+    pub fn as_argument(self) -> Self {
+        Self::argument(self.layout)
+    }
+
     /// That of an argument.
     pub(crate) fn argument(layout: Layout) -> Self {
         Self { layout, group: 0, index: 0, shared: false }

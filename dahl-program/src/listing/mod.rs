@@ -33,7 +33,8 @@ use crate::plan::{Demand, Described, Effort, MemoryPlan, Sharing};
 /// A program as data, without the code of its codelets.
 ///
 /// Printed, it is a line for each step: `%4 = relu(%3)`, with the shape, and the line of the source that submitted it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Listing {
     name: String,
     codelets: Vec<CodeletName>,
@@ -118,6 +119,9 @@ struct ListedPart {
 struct ListedStep {
     action: Action,
     uses: Vec<ListedUse>,
+    /// Of a branch or a loop: its bodies, whose arguments are the arrays that it uses, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bodies: Vec<Listing>,
     /// The line that submitted it.
     source: String,
 }
@@ -134,6 +138,10 @@ enum Action {
     Join(bool),
     /// An array's value is discarded.
     Forget,
+    /// One of two bodies runs: the first one if the first array's element is not zero.
+    Branch,
+    /// A body runs as long as the first array's element is not zero.
+    RepeatWhile,
 }
 
 /// The call of a codelet.
@@ -220,9 +228,13 @@ impl Listing {
         &self.name
     }
 
-    /// The number of tasks that workers run.
+    /// The number of tasks that workers run; those of a body are counted once.
     pub fn tasks(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step.action, Action::Task(_))).count()
+        let of_step = |step: &ListedStep| match step.action {
+            Action::Task(_) => 1,
+            _ => step.bodies.iter().map(Self::tasks).sum(),
+        };
+        self.steps.iter().map(of_step).sum()
     }
 
     /// The number of arrays.
@@ -314,7 +326,7 @@ impl Listing {
     fn codelet(&self, step: &ListedStep) -> Option<&CodeletName> {
         match &step.action {
             Action::Task(call) => Some(&self.codelets[call.codelet]),
-            Action::Split(_) | Action::Join(_) | Action::Forget => None,
+            _ => None,
         }
     }
 

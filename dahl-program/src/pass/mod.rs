@@ -114,7 +114,7 @@ impl Passes {
 
     /// Takes a graph through the passes, on a runtime that `has_devices` or has none.
     pub(crate) fn run(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
-        let mut reports = Vec::new();
+        let mut reports = self.run_bodies(graph, has_devices);
         let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
                 let before = graph.tasks();
@@ -138,6 +138,24 @@ impl Passes {
             let (tasks, notes) = (graph.tasks(), vec![note.to_owned()]);
             reports.push(PassReport { pass, before: tasks, after: tasks, notes });
         }
+        reports
+    }
+
+    /// Takes the bodies of branches and loops through the passes. To the passes around it, such a step is one that reads and
+    /// changes arrays in an unknown way.
+    fn run_bodies(self, graph: &mut Graph, has_devices: bool) -> Vec<PassReport> {
+        let mut reports = Vec::new();
+        for task in &mut graph.tasks {
+            let place = format!("the {} of {}", task.codelet(), task.location);
+            for body in &mut task.bodies {
+                let place = format!("in `{}` of {place}", body.name());
+                reports.extend(self.run(body, has_devices).into_iter().map(|mut report| {
+                    report.notes.iter_mut().for_each(|note| *note = format!("{place}: {note}"));
+                    report
+                }));
+            }
+        }
+        reports.retain(|report| !report.notes.is_empty());
         reports
     }
 }
