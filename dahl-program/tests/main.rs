@@ -13,6 +13,7 @@ mod program;
 #[path = "../../dahl-core/tests/random_programs/world.rs"]
 mod world;
 
+mod flow;
 mod listing;
 mod plan;
 mod random;

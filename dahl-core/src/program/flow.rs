@@ -2,7 +2,6 @@
 
 use std::panic::Location;
 
-use crate::access::AccessMode;
 use crate::arena::Arena;
 use crate::array::{Scalar, is_recording};
 use crate::element::Element;
@@ -78,7 +77,7 @@ pub trait ControlFlow: SealedScope + Sized {
         match log_of(self.arena_of_flow(), condition.state(), flow, location)? {
             Some(log) => {
                 let condition = condition.state();
-                settle(condition);
+                settle(condition.host());
                 let then = region(log, condition.host(), || run(true))?;
                 let otherwise = region(log, condition.host(), || run(false))?;
                 let bodies = vec![then, otherwise];
@@ -113,7 +112,7 @@ pub trait ControlFlow: SealedScope + Sized {
         };
         match log_of(self.arena_of_flow(), condition.state(), flow, location)? {
             Some(_) => {
-                settle(condition.state());
+                settle(condition.state().host());
                 let id = condition.state().id();
                 let engine = std::sync::Arc::clone(condition.state().engine());
                 let log = engine.host().log().expect("it has one");
@@ -179,19 +178,17 @@ fn region(
 ) -> Result<crate::graph::LoggedRegion> {
     let (result, region) = log.region(|| {
         let result = body();
-        complete_reductions(host);
+        settle(host);
         result
     });
     result.map(|()| region)
 }
 
-/// Completes what is pending before a body: for the condition, and all reductions.
-fn settle(condition: &ArrayState) {
-    condition.flush_pending(AccessMode::R);
-    complete_reductions(condition.host());
-}
-
-/// Completes all reductions of a recording, so that each begins and ends on one side of a body's border.
-fn complete_reductions(host: &Host) {
-    host.arrays().iter().for_each(|array| array.reductions().settle(array));
+/// Completes what is pending for the arrays of a recording: each reduction, and each partition whose parts nobody has, begins
+/// and ends on one side of a body's border.
+fn settle(host: &Host) {
+    for array in host.arrays().iter() {
+        array.partitions().join_unused(array);
+        array.reductions().settle(array);
+    }
 }

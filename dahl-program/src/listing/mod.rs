@@ -57,6 +57,9 @@ pub struct StepRow {
     pub codelet: Option<String>,
     /// The hash of its declaration.
     pub declaration: Option<String>,
+    /// Of a branch or a loop: its bodies, as indented lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
     /// The line that submitted it.
     pub source: String,
 }
@@ -237,14 +240,16 @@ impl Listing {
         self.steps.iter().map(of_step).sum()
     }
 
-    /// The number of arrays.
+    /// The number of arrays, without those that bodies make.
     pub fn arrays(&self) -> usize {
         self.arrays.len()
     }
 
     /// The bytes of the values that the program fills arrays with.
     pub fn constant_bytes(&self) -> usize {
-        self.arrays.iter().filter_map(|array| array.initial.as_ref()).map(Vec::len).sum()
+        let own: usize = self.arrays.iter().filter_map(|array| array.initial.as_ref()).map(Vec::len).sum();
+        let bodies = self.steps.iter().flat_map(|step| &step.bodies);
+        own + bodies.map(Self::constant_bytes).sum::<usize>()
     }
 
     /// The steps as texts, in order.
@@ -259,6 +264,7 @@ impl Listing {
                 writes: made.map(|array| format!("{}: {}", self.label(array), self.arrays[array])),
                 codelet: codelet.map(|codelet| format!("{}::{}", codelet.module, codelet.name)),
                 declaration: codelet.map(|codelet| format!("{:016x}", codelet.declaration)),
+                inside: self.inside(step).into_iter().map(|(line, _)| line).collect(),
                 source: step.source.clone(),
             }
         };
@@ -289,7 +295,10 @@ impl Listing {
 
     /// The plan of a program that runs in any order which its dependencies allow.
     pub fn memory_plan(&self) -> MemoryPlan {
-        MemoryPlan::new(&self.demand(), &mut self.order(), Sharing::Ordered)
+        let mut plan = MemoryPlan::new(&self.demand(), &mut self.order(), Sharing::Ordered);
+        let bodies = self.steps.iter().flat_map(|step| &step.bodies);
+        plan.add_bodies(bodies.map(|body| body.memory_plan().all_bytes()).sum());
+        plan
     }
 
     /// Brings the steps into an order in which little memory is in use at one time, and returns the plan of a program that
@@ -304,7 +313,10 @@ impl Listing {
                 .collect();
             (self.demand(), self.order())
         };
-        MemoryPlan::tight(demand, order, effort, reorder).0
+        let (mut plan, _) = MemoryPlan::tight(demand, order, effort, reorder);
+        let bodies = self.steps.iter_mut().flat_map(|step| &mut step.bodies);
+        plan.add_bodies(bodies.map(|body| body.plan_tightly(effort).all_bytes()).sum());
+        plan
     }
 
     fn demand(&self) -> Demand {

@@ -97,11 +97,18 @@ impl Listing {
         let mut lines = Vec::new();
         for step in &self.steps {
             lines.push((self.line(step), Some(&*step.source)));
-            for body in &step.bodies {
-                lines.push((format!("    {}", body.signature()), None));
-                let inside = body.lines().into_iter();
-                lines.extend(inside.map(|(line, source)| (format!("        {line}"), source)));
-            }
+            lines.extend(self.inside(step));
+        }
+        lines
+    }
+
+    /// The lines of a step's bodies.
+    pub(super) fn inside<'l>(&self, step: &'l ListedStep) -> Vec<(String, Option<&'l str>)> {
+        let mut lines = Vec::new();
+        for body in &step.bodies {
+            lines.push((format!("    {}", body.signature()), None));
+            let inside = body.lines().into_iter();
+            lines.extend(inside.map(|(line, source)| (format!("        {line}"), source)));
         }
         lines
     }
