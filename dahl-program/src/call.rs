@@ -312,7 +312,8 @@ impl Program {
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, self.engine.has_devices());
-        let planner = Planner { engine: &self.engine, codelet: &self.body.codelet, tight: self.tight, location };
+        let planner =
+            Planner { engine: &self.engine, codelet: &self.body.codelet, tight: self.tight, location };
         let planned = planner.plan(&mut graph);
         require_listed(&graph, &self.listings).map_err(|fact| refusal(name, fact, location))?;
         if let Some(most) = self.most_bytes.filter(|&most| planned.memory.all_bytes() > most) {

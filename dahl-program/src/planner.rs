@@ -46,7 +46,8 @@ impl Planner<'_> {
             }
         };
         let bodies_of = |bodies: &mut Vec<Graph>| bodies.iter_mut().map(|body| self.plan(body)).collect();
-        let bodies: Vec<Vec<Planned>> = graph.tasks.iter_mut().map(|task| bodies_of(&mut task.bodies)).collect();
+        let bodies: Vec<Vec<Planned>> =
+            graph.tasks.iter_mut().map(|task| bodies_of(&mut task.bodies)).collect();
         memory.add_bodies(bodies.iter().flatten().map(|planned| planned.memory.all_bytes()).sum());
         Planned { memory, order, bodies }
     }

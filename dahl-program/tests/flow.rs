@@ -2,16 +2,13 @@
 
 use std::panic::Location;
 
-use dahl_core::__private::{Kernel, Parameter};
 use dahl_core::__program::Bindings;
-use dahl_core::{
-    AccessMode, Arena, Codelet, ControlFlow, Element, ElementType, Recording, Result, Runtime, Scalar, Task,
-};
+use dahl_core::{Codelet, ControlFlow, Result, Runtime};
 use dahl_program::{Arguments, Body, Passes, Program};
 use proptest::prelude::*;
 
-use crate::kernels::{UNLUCKY, scale};
 use crate::machines::machine;
+use crate::numbers::{COUNT_DOWN, Number, change, set};
 use crate::oracle::Oracle;
 use crate::program::{Action, COLUMNS, ROWS, TOTALS, actions};
 use crate::random::{is_recordable, passes};
@@ -19,66 +16,6 @@ use crate::world::{World, assert_all_held, config, run, schedulers, with_schedul
 
 static BODY: Body =
     Body { codelet: Codelet::new("flow", module_path!(), 1), parameters: &["world"], draws: false };
-
-const I64: ElementType = ElementType::of::<i64>();
-
-/// `x = value`.
-static SET: Codelet = Codelet::new("set", module_path!(), 2)
-    .parameters(&[Parameter::new("x", AccessMode::W, I64)])
-    .arguments(&["value"])
-    .kernels(&[Some(Kernel::new("rust", |views| {
-        let value: i64 = views.argument();
-        views.slice_mut::<i64>().fill(value);
-    }))]);
-
-/// `x = x - 1`.
-static COUNT_DOWN: Codelet = Codelet::new("count_down", module_path!(), 3)
-    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
-    .kernels(&[Some(Kernel::new("rust", |views| views.slice_mut::<i64>()[0] -= 1))]);
-
-/// `x = x - 1`, which fails at 3.
-static FAIL_AT_3: Codelet = Codelet::new("fail_at_3", module_path!(), 4)
-    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
-    .kernels(&[Some(Kernel::new("rust", |views| {
-        let x = &mut views.slice_mut::<i64>()[0];
-        if *x == 3 {
-            std::panic::resume_unwind(Box::new("3")); // a panic without a message on the screen
-        }
-        *x -= 1;
-    }))]);
-
-/// `out = out + x`.
-static ADD: Codelet = Codelet::new("add", module_path!(), 5)
-    .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
-    .kernels(&[Some(Kernel::new("rust", |views| {
-        let x = views.slice::<i64>()[0];
-        views.slice_mut::<i64>()[0] += x;
-    }))]);
-
-type Number<'n> = Scalar<'n, i64>;
-
-#[track_caller]
-fn set(x: &mut Number<'_>, value: i64) -> Result<()> {
-    let mut task = Task::new(&SET);
-    task.write(x);
-    task.argument(value);
-    task.submit()
-}
-
-#[track_caller]
-fn change(codelet: &'static Codelet, x: &mut Number<'_>) -> Result<()> {
-    let mut task = Task::new(codelet);
-    task.write(x);
-    task.submit()
-}
-
-#[track_caller]
-fn add(x: &Number<'_>, out: &mut Number<'_>) -> Result<()> {
-    let mut task = Task::new(&ADD);
-    task.read(x);
-    task.write(out);
-    task.submit()
-}
 
 /// What a program does.
 #[derive(Clone, Debug)]
@@ -92,7 +29,7 @@ enum Step {
 
 const FLAGS: usize = 3;
 /// The most loops inside of each other.
-const DEPTH: usize = 3;
+const DEPTH: usize = 2;
 
 /// Numbers that decide what runs.
 struct Numbers {
@@ -115,7 +52,8 @@ impl Arguments for State<'_, '_> {
     }
 
     fn name(&self, _: &[&str], names: &mut Vec<String>) {
-        let groups = [("array", self.world.arrays.len()), ("total", TOTALS), ("flag", FLAGS), ("counter", DEPTH)];
+        let groups =
+            [("array", self.world.arrays.len()), ("total", TOTALS), ("flag", FLAGS), ("counter", DEPTH)];
         names.extend(groups.iter().flat_map(|(name, count)| (0..*count).map(move |i| format!("{name} {i}"))));
     }
 }
@@ -179,12 +117,12 @@ fn predict(steps: &[Step], oracle: &mut Oracle, flags: &[bool]) {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let actions = || {
         let recordable = |actions: Vec<Action>| {
-            actions.into_iter().filter(is_recordable).take(6).map(Step::Do).collect::<Vec<_>>()
+            actions.into_iter().filter(is_recordable).take(4).map(Step::Do).collect::<Vec<_>>()
         };
         actions().prop_map(recordable)
     };
     let leaf = actions();
-    leaf.prop_recursive(DEPTH as u32, 24, 3, move |inner| {
+    leaf.prop_recursive(DEPTH as u32, 12, 2, move |inner| {
         let sequence = prop::collection::vec(inner.clone(), 1..3).prop_map(|steps| steps.concat());
         let branch = (0..FLAGS, sequence.clone(), inner.clone())
             .prop_map(|(flag, then, otherwise)| vec![Step::Branch(flag, then, otherwise)]);
@@ -195,13 +133,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Runs the steps `calls` times, with these flags in each call: replayed on one world, submitted on another.
-fn check(
-    steps: &[Step],
-    calls: &[[bool; FLAGS]],
-    rt: &Runtime,
-    passes: Passes,
-    tight: bool,
-) -> Result<()> {
+fn check(steps: &[Step], calls: &[[bool; FLAGS]], rt: &Runtime, passes: Passes, tight: bool) -> Result<()> {
     let new_world = || -> Result<World<'_>> {
         let (new, new_total) = (|| rt.zeros([ROWS, COLUMNS]), || rt.zeros([ROWS, COLUMNS]));
         let arrays = [new()?, new()?, new()?, new()?];
@@ -209,10 +141,7 @@ fn check(
     };
     let number = || rt.zeros([]);
     let new_numbers = || -> Result<Numbers> {
-        Ok(Numbers {
-            flags: [number()?, number()?, number()?],
-            counters: [number()?, number()?, number()?],
-        })
+        Ok(Numbers { flags: [number()?, number()?, number()?], counters: [number()?, number()?] })
     };
     let (mut replayed, mut submitted) = (new_world()?, new_world()?);
     let (mut numbers, mut own_numbers) = (new_numbers()?, new_numbers()?);
@@ -221,7 +150,9 @@ fn check(
     program.set_passes(passes);
     program.set_tight(tight);
     for flags in calls {
-        for (number, &flag) in numbers.flags.iter_mut().chain(&mut own_numbers.flags).zip(flags.iter().cycle()) {
+        for (number, &flag) in
+            numbers.flags.iter_mut().chain(&mut own_numbers.flags).zip(flags.iter().cycle())
+        {
             number.write()?[()] = i64::from(flag) * 7;
         }
         finalized().for_each(|action| oracle.predict(&action));
@@ -250,7 +181,7 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(config(4))]
+    #![proptest_config(config(16))]
 
     #[test]
     fn branches_and_loops_give_the_sequential_result(

@@ -47,7 +47,7 @@ pub(crate) fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, Li
 }
 
 /// What a file without its first line has.
-fn rest(content: &str) -> &str {
+pub(crate) fn rest(content: &str) -> &str {
     content.split_once('\n').expect("it has lines").1
 }
 

@@ -15,5 +15,7 @@ mod world;
 
 mod flow;
 mod listing;
+mod loops;
+mod numbers;
 mod plan;
 mod random;

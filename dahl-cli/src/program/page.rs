@@ -191,7 +191,11 @@ fn memory(plan: &MemoryPlan, rows: &[StepRow], colors: &Colors<'_>) -> String {
 fn tasks(rows: &[StepRow]) -> String {
     let row = |row: &StepRow| {
         let StepRow { number, line, codelet, declaration, inside, source, .. } = row;
-        let inside = if inside.is_empty() { String::new() } else { format!("<pre>{}</pre>", escaped(&inside.join("\n"))) };
+        let inside = if inside.is_empty() {
+            String::new()
+        } else {
+            format!("<pre>{}</pre>", escaped(&inside.join("\n")))
+        };
         let [line, codelet, declaration, source] = [
             line,
             codelet.as_deref().unwrap_or_default(),

@@ -171,11 +171,7 @@ fn log_of<'c>(
 }
 
 /// Records a body as a region.
-fn region(
-    log: &Log,
-    host: &Host,
-    body: impl FnOnce() -> Result<()>,
-) -> Result<crate::graph::LoggedRegion> {
+fn region(log: &Log, host: &Host, body: impl FnOnce() -> Result<()>) -> Result<crate::graph::LoggedRegion> {
     let (result, region) = log.region(|| {
         let result = body();
         settle(host);

@@ -273,11 +273,14 @@ fn varying(
     for (step, varying) in steps.iter_mut().zip(&mut varying) {
         match step {
             LoggedStep::Task { desc, .. } => tasks.push((desc.arguments_mut(), varying)),
-            LoggedStep::Flow(flow) => flow.each_task(&mut |desc| inside.push((desc.arguments_mut(), Vec::new()))),
+            LoggedStep::Flow(flow) => {
+                flow.each_task(&mut |desc| inside.push((desc.arguments_mut(), Vec::new())))
+            }
             _ => {}
         }
     }
-    let all = tasks.into_iter().chain(inside.iter_mut().map(|(arguments, varying)| (&mut **arguments, varying)));
+    let all =
+        tasks.into_iter().chain(inside.iter_mut().map(|(arguments, varying)| (&mut **arguments, varying)));
     draws
         .find(all)
         .ok_or("random numbers are drawn, and no task of the program gets them as they were drawn")?;

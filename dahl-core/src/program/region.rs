@@ -71,9 +71,10 @@ impl<'a> Walk<'a> {
         match step {
             LoggedStep::Task { desc, arrays, slot } => {
                 if slot.is_some() && is_inside {
-                    let fact = "a body uses numbers that vary from call to call, such as those of an optimizer; \
+                    let fact =
+                        "a body uses numbers that vary from call to call, such as those of an optimizer; \
                                 use them outside"
-                        .to_owned();
+                            .to_owned();
                     return Err(refusal(self.program, fact, desc.location()));
                 }
                 arrays.iter().flatten().try_for_each(|array| self.uses(*array, desc.location()))

@@ -41,8 +41,16 @@ unsafe impl Send for External {}
 type Ended = std::result::Result<(), String>;
 
 thread_local! {
-    /// Tasks that were completed, or whose body has run, while they, or others, begin on this thread; none if none begins.
-    static WHILE_BEGINNING: RefCell<Option<Vec<(External, Next)>>> = const { RefCell::new(None) };
+    static WHILE_BEGINNING: RefCell<Beginning> =
+        const { RefCell::new(Beginning { begins: false, queue: Vec::new() }) };
+}
+
+/// What begins on a thread.
+struct Beginning {
+    /// Whether a task begins.
+    begins: bool,
+    /// Tasks that were completed, or whose body has run, meanwhile. The memory is kept for the next ones.
+    queue: Vec<(External, Next)>,
 }
 
 /// What is next for a task that has begun.
@@ -77,22 +85,20 @@ pub(super) unsafe fn begin_flow(task: &Submitted) {
 
 /// Calls `begin`, and then completes the tasks that were completed meanwhile, one after the other.
 fn while_beginning(begin: impl FnOnce()) {
-    let is_first = WHILE_BEGINNING.with(|ended| {
-        let mut ended = ended.borrow_mut();
-        let is_first = ended.is_none();
-        ended.get_or_insert_default();
-        is_first
-    });
+    let is_inside =
+        WHILE_BEGINNING.with(|beginning| std::mem::replace(&mut beginning.borrow_mut().begins, true));
     begin();
-    if !is_first {
+    if is_inside {
         return;
     }
     loop {
-        let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
-        let Some((external, next)) = next else {
-            WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
-            return;
-        };
+        let next = WHILE_BEGINNING.with(|beginning| {
+            let mut beginning = beginning.borrow_mut();
+            let next = beginning.queue.pop();
+            beginning.begins = next.is_some();
+            next
+        });
+        let Some((external, next)) = next else { return };
         external.go_on(next);
     }
 }
@@ -227,9 +233,10 @@ impl External {
     fn later(mut self, next: Next) {
         self.is_over = true;
         let mut waiting = Some((self, next));
-        WHILE_BEGINNING.with(|queue| {
-            if let Some(queue) = queue.borrow_mut().as_mut() {
-                queue.extend(waiting.take());
+        WHILE_BEGINNING.with(|beginning| {
+            let mut beginning = beginning.borrow_mut();
+            if beginning.begins {
+                beginning.queue.extend(waiting.take());
             }
         });
         if let Some((external, next)) = waiting {

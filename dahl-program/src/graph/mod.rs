@@ -5,8 +5,8 @@ mod recorded;
 
 use std::panic::Location;
 
-use dahl_core::ElementType;
 use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc, Varying};
+use dahl_core::ElementType;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use order::{Order, Reach};

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use dahl_core::AccessMode;
 use dahl_core::__program::{
-    ArrayId, Initial, LoggedArray, LoggedFlow, LoggedPartition, LoggedRegion, LoggedStep, PartOf, Recorded, StepKind, Varying,
+    ArrayId, Initial, LoggedArray, LoggedFlow, LoggedPartition, LoggedRegion, LoggedStep, PartOf, Recorded,
+    StepKind, Varying,
 };
+use dahl_core::AccessMode;
 
 use super::{Array, Graph, Origin, Task, Use};
 
@@ -109,8 +110,10 @@ impl Logged {
                 }
                 LoggedStep::Flow(flow) => {
                     let outside = self.outside(&flow);
-                    let given: Vec<&Array> =
-                        outside.iter().map(|&array| &arrays[own[array].expect("it is made outside")]).collect();
+                    let given: Vec<&Array> = outside
+                        .iter()
+                        .map(|&array| &arrays[own[array].expect("it is made outside")])
+                        .collect();
                     let regions = flow.bodies.into_iter().zip(flow.flow.bodies());
                     let bodies = regions.map(|(region, name)| self.body(name, region, &outside, &given));
                     let bodies: Vec<_> = bodies.collect();
@@ -128,13 +131,7 @@ impl Logged {
     }
 
     /// The graph of a body, whose arguments are these arrays.
-    fn body(
-        &self,
-        name: &'static str,
-        region: LoggedRegion,
-        outside: &[usize],
-        given: &[&Array],
-    ) -> Graph {
+    fn body(&self, name: &'static str, region: LoggedRegion, outside: &[usize], given: &[&Array]) -> Graph {
         let inside = self.inside(&region);
         let mut own = vec![None; self.arrays.len()];
         let mut arrays = Vec::with_capacity(outside.len() + inside.len());
@@ -174,7 +171,11 @@ impl Logged {
         for region in &flow.bodies {
             let inside: HashSet<usize> = self.inside(region).into_iter().collect();
             for step in &region.steps {
-                outside.extend(self.used(step).into_iter().filter(|array| !inside.contains(array) && seen.insert(*array)));
+                outside.extend(
+                    self.used(step)
+                        .into_iter()
+                        .filter(|array| !inside.contains(array) && seen.insert(*array)),
+                );
             }
         }
         outside
@@ -196,9 +197,7 @@ impl Logged {
     /// The arrays that a step uses.
     fn used(&self, step: &LoggedStep) -> Vec<usize> {
         match step {
-            LoggedStep::Task { arrays, .. } => {
-                arrays.iter().flatten().map(|id| self.numbers[id]).collect()
-            }
+            LoggedStep::Task { arrays, .. } => arrays.iter().flatten().map(|id| self.numbers[id]).collect(),
             LoggedStep::Split(partition) | LoggedStep::Join(partition) => {
                 std::iter::once(&partition.whole).chain(&partition.parts).map(|id| self.numbers[id]).collect()
             }

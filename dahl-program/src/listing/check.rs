@@ -57,14 +57,18 @@ impl Listing {
                 let index = match array.origin {
                     Origin::Argument(index) => index,
                     Origin::Output(_) => {
-                        return Err((field("arrays[..].origin".to_owned()), "a result: a body has none".to_owned()));
+                        return Err((
+                            field("arrays[..].origin".to_owned()),
+                            "a result: a body has none".to_owned(),
+                        ));
                     }
                     Origin::Temporary | Origin::Part(_) => continue,
                 };
                 parameters += 1;
                 let given = step.uses.get(index).and_then(|used| used.array).map(|given| &self.arrays[given]);
                 if given.is_none_or(|given| (&given.element, given.bytes) != (&array.element, array.bytes)) {
-                    let fact = format!("argument {index}: expected one like the array that the step uses there");
+                    let fact =
+                        format!("argument {index}: expected one like the array that the step uses there");
                     return Err((field("arrays[..].origin".to_owned()), fact));
                 }
             }

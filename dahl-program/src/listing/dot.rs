@@ -22,7 +22,8 @@ impl Listing {
             for body in &step.bodies {
                 let inside = format!("{prefix}{number}_{}_", body.name);
                 let label = quoted(&body.signature());
-                let _ = writeln!(text, "{indent}subgraph cluster_{inside} {{\n{indent}    label=\"{label}\";");
+                let _ =
+                    writeln!(text, "{indent}subgraph cluster_{inside} {{\n{indent}    label=\"{label}\";");
                 body.write_steps(text, &inside, &format!("{indent}    "));
                 let _ = writeln!(text, "{indent}}}");
                 if !body.steps.is_empty() {

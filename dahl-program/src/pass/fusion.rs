@@ -357,5 +357,11 @@ fn fused(graph: &Graph, members: &[usize], is_passed: impl Fn(usize) -> bool) ->
     let read = inputs.iter().map(|(array, _)| Use { array: Some(*array), reads: true, writes: false });
     let written = outputs.iter().map(|&array| Use { array: Some(array), reads: false, writes: true });
     let uses = read.chain(written).chain(sum.map(|sum| sum.uses[1])).collect();
-    Task { location: desc.location(), uses, varying: Vec::new(), bodies: Vec::new(), kind: StepKind::Task(Box::new(desc)) }
+    Task {
+        location: desc.location(),
+        uses,
+        varying: Vec::new(),
+        bodies: Vec::new(),
+        kind: StepKind::Task(Box::new(desc)),
+    }
 }
