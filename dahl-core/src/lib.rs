@@ -99,7 +99,7 @@ pub use perf::{
     Basis, CodeletPredictionError, EnergyEstimate, Estimate, History, Measurement, PredictionError,
     PredictionErrors, TransferTime, WorkerHistory,
 };
-pub use program::Recording;
+pub use program::{ControlFlow, Recording};
 pub use rayon;
 pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};
@@ -125,7 +125,7 @@ pub mod __testing {
 /// Items for the crate `dahl-program`: recordings and replays. Not for other use: they change without notice.
 #[doc(hidden)]
 pub mod __program {
-    pub use crate::description::TaskDesc;
+    pub use crate::description::{ArrayId, TaskDesc};
     pub use crate::program::*;
 }
 

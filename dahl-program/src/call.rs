@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dahl_core::__program::{
-    ArraySpec, Bindings, Detached, Engine, Initial, Instance, Outputs, Place, Signature, Step, record,
-    refusal, require_no_recording,
+    Bindings, Detached, Engine, Instance, Outputs, Signature, record, refusal, require_no_recording,
 };
 use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
 use crate::argument::{Arguments, Slots};
-use crate::graph::{Graph, Order, Origin};
+use crate::graph::Graph;
 use crate::listing::{Listing, require_listed};
 use crate::pass::{PassReport, Passes};
-use crate::plan::{Demand, Effort, MemoryPlan, Sharing};
+use crate::plan::MemoryPlan;
+use crate::planner::Planner;
 use crate::returned::Returned;
 
 /// The programs that are kept for other shapes, unless [`keeps`](Program::keeps) says otherwise.
@@ -312,41 +312,14 @@ impl Program {
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
         let reports = self.passes.run(&mut graph, &self.engine);
-        let mut order = Order::of(&graph);
-        let demand = Demand::of(&graph);
-        let memory = match (self.engine.has_devices(), self.tight) {
-            (true, _) => MemoryPlan::new(&demand, &mut order, Sharing::Apart),
-            (false, false) => MemoryPlan::new(&demand, &mut order, Sharing::Ordered),
-            (false, true) => {
-                let reorder = |steps: &[usize]| {
-                    graph.reorder(steps);
-                    (Demand::of(&graph), Order::of(&graph))
-                };
-                let (memory, tight) = MemoryPlan::tight(demand, order, &Effort::OF_RECORDING, reorder);
-                order = tight;
-                memory
-            }
-        };
+        let planner =
+            Planner { engine: &self.engine, codelet: &self.body.codelet, tight: self.tight, location };
+        let planned = planner.plan(&mut graph);
         require_listed(&graph, &self.listings).map_err(|fact| refusal(name, fact, location))?;
-        if let Some(most) = self.most_bytes.filter(|&most| memory.peak_bytes() > most) {
-            return Err(refusal(name, memory.too_large_for(most), location));
+        if let Some(most) = self.most_bytes.filter(|&most| planned.memory.all_bytes() > most) {
+            return Err(refusal(name, planned.memory.too_large_for(most), location));
         }
-        let arrays = arrays(&graph, &memory, before.arrays());
-        let steps = graph.steps().iter().zip(order.after).map(|(task, after)| Step {
-            kind: task.kind.clone(),
-            arrays: task.uses.iter().map(|access| access.array).collect(),
-            after,
-            varying: task.varying.clone(),
-            location: task.location,
-        });
-        let instance = Instance::new(
-            &self.engine,
-            &self.body.codelet,
-            arrays,
-            memory.peak_bytes(),
-            steps.collect(),
-            location,
-        )?;
+        let (memory, instance) = planner.instance(&graph, planned)?;
         Ok(Kept {
             signature: before.signature().clone(),
             is_compared: false,
@@ -359,38 +332,4 @@ impl Program {
             instance,
         })
     }
-}
-
-/// The arrays of an instance: bound ones, and those that the plan places.
-fn arrays(graph: &Graph, memory: &MemoryPlan, arguments: usize) -> Vec<ArraySpec> {
-    let mut begins: Vec<Option<bool>> = vec![None; graph.arrays().len()];
-    let mut changes = vec![false; graph.arrays().len()];
-    for access in graph.steps().iter().flat_map(|task| task.uses()) {
-        if let Some(array) = access.array {
-            begins[graph.root(array)].get_or_insert(access.reads);
-            changes[graph.root(array)] |= access.writes;
-        }
-    }
-    let spec = |(number, array): (usize, &crate::graph::Array)| {
-        let place = match array.origin() {
-            Origin::Argument(index) => Place::Bound(index),
-            Origin::Output(index) => Place::Bound(arguments + index),
-            Origin::Part(_) => Place::Part(array.part.expect("a part has a place")),
-            Origin::Temporary => Place::At(memory.offset(number).expect("what a program makes is placed")),
-        };
-        let is_made = matches!(array.origin(), Origin::Temporary);
-        let initial = match &array.initial {
-            Initial::Bytes(bytes) if is_made => Some(bytes.clone()),
-            _ => None,
-        };
-        ArraySpec {
-            element: array.element(),
-            bytes: array.bytes(),
-            place,
-            part: array.part,
-            begins: is_made && begins[number] == Some(true) && changes[number],
-            initial,
-        }
-    };
-    graph.arrays().iter().enumerate().map(spec).collect()
 }

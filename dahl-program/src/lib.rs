@@ -11,6 +11,7 @@ mod graph;
 mod listing;
 mod pass;
 mod plan;
+mod planner;
 mod returned;
 mod scope;
 

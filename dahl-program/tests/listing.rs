@@ -39,7 +39,7 @@ pub(crate) fn sealed(rest: &str) -> String {
     let hash = rest.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("{{\"format\": \"dahl program 1\", \"hash\": \"{hash:016x}\",\n{rest}")
+    format!("{{\"format\": \"dahl program 2\", \"hash\": \"{hash:016x}\",\n{rest}")
 }
 
 pub(crate) fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, ListingError> {
@@ -47,7 +47,7 @@ pub(crate) fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, Li
 }
 
 /// What a file without its first line has.
-fn rest(content: &str) -> &str {
+pub(crate) fn rest(content: &str) -> &str {
     content.split_once('\n').expect("it has lines").1
 }
 

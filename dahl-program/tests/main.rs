@@ -13,6 +13,9 @@ mod program;
 #[path = "../../dahl-core/tests/random_programs/world.rs"]
 mod world;
 
+mod flow;
 mod listing;
+mod loops;
+mod numbers;
 mod plan;
 mod random;

@@ -92,7 +92,7 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
     Ok(())
 }
 
-fn passes() -> impl Strategy<Value = Passes> {
+pub(crate) fn passes() -> impl Strategy<Value = Passes> {
     any::<[bool; 7]>().prop_map(|[constants, dead, common, fusion, in_place, reductions, epilogues]| {
         Passes::none()
             .constants(constants)

@@ -92,7 +92,9 @@ fn figures(listing: &Listing, ordered: &MemoryPlan, tight: &MemoryPlan) -> Strin
         ("Every order needs", bytes(tight.least_bytes())),
         ("Without sharing", bytes(ordered.sum_bytes())),
     ];
-    figures.iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>")).collect()
+    let bodies = ("Bodies, tight", bytes(tight.bodies_bytes()));
+    let figures = figures.into_iter().chain((tight.bodies_bytes() > 0).then_some(bodies));
+    figures.map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>")).collect()
 }
 
 /// The graph: a box for each step, which leads to its row in the table.
@@ -188,7 +190,12 @@ fn memory(plan: &MemoryPlan, rows: &[StepRow], colors: &Colors<'_>) -> String {
 
 fn tasks(rows: &[StepRow]) -> String {
     let row = |row: &StepRow| {
-        let StepRow { number, line, codelet, declaration, source, .. } = row;
+        let StepRow { number, line, codelet, declaration, inside, source, .. } = row;
+        let inside = if inside.is_empty() {
+            String::new()
+        } else {
+            format!("<pre>{}</pre>", escaped(&inside.join("\n")))
+        };
         let [line, codelet, declaration, source] = [
             line,
             codelet.as_deref().unwrap_or_default(),
@@ -197,7 +204,7 @@ fn tasks(rows: &[StepRow]) -> String {
         ]
         .map(escaped);
         format!(
-            "<tr id=\"step-{number}\"><td class=\"number\">{number}</td><td><code>{line}</code></td><td><code>{codelet}</code></td><td><code class=\"quiet\">{declaration}</code></td><td class=\"quiet\">{source}</td></tr>\n"
+            "<tr id=\"step-{number}\"><td class=\"number\">{number}</td><td><code>{line}</code>{inside}</td><td><code>{codelet}</code></td><td><code class=\"quiet\">{declaration}</code></td><td class=\"quiet\">{source}</td></tr>\n"
         )
     };
     rows.iter().map(row).collect()

@@ -87,7 +87,7 @@ fn report<'a>(file: &'a Path, listing: &'a Listing) -> Report<'a> {
         arrays: listing.arrays(),
         dependencies: listing.edges().len(),
         constant_bytes: listing.constant_bytes(),
-        peak_bytes: listing.memory_plan().peak_bytes(),
+        peak_bytes: listing.memory_plan().all_bytes(),
         steps: listing.rows(),
         text: listing.to_string(),
     }

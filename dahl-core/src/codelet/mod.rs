@@ -28,8 +28,8 @@ pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub use declaration::{Codelet, InPlace, Parameter};
 pub use encoded_arguments::EncodedArguments;
-pub(crate) use fused::{FusedRows, FusedStep, fuse};
 pub use fused::{FusedOperand, TILE_BYTES, stretched};
+pub(crate) use fused::{FusedRows, FusedStep, fuse};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;

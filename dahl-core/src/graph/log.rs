@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::panic::Location;
 
+use super::region::LoggedFlow;
 use crate::array_id::ArrayId;
 use crate::description::TaskDesc;
 use crate::element::ElementType;
@@ -19,6 +20,8 @@ pub(crate) struct Log {
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) steps: Vec<LoggedStep>,
+    /// While a region is open: the steps before it, of each region around it.
+    pub(super) outer: Vec<Vec<LoggedStep>>,
     pub(crate) arrays: Vec<LoggedArray>,
     /// What cannot be replayed, with the line that submitted it.
     pub(crate) problem: Option<(&'static str, &'static Location<'static>)>,
@@ -91,6 +94,11 @@ impl PartOf {
         self.shared
     }
 
+    /// The same place, for a body that uses the part and does not make it.
+    pub fn as_argument(self) -> Self {
+        Self::argument(self.layout)
+    }
+
     /// That of an argument.
     pub(crate) fn argument(layout: Layout) -> Self {
         Self { layout, group: 0, index: 0, shared: false }
@@ -122,6 +130,8 @@ pub enum LoggedStep {
     Join(LoggedPartition),
     /// The value of an array is discarded: it is zero.
     Forget(ArrayId, &'static Location<'static>),
+    /// A branch or a loop, with what its bodies submit.
+    Flow(LoggedFlow),
 }
 
 /// A partition.
@@ -176,7 +186,7 @@ impl SlotCursor {
 }
 
 impl Log {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    pub(super) fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 

@@ -170,6 +170,12 @@ impl Partition {
         &self.shelf
     }
 
+    /// Whether somebody has its parts, or has leaked them. Nobody opens it meanwhile.
+    pub(crate) fn has_handles(&self) -> bool {
+        // Whoever has the parts has a reference to the shelf, to which they go back.
+        Arc::strong_count(&self.shelf) > 1
+    }
+
     pub(crate) fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
         // SAFETY: the parts' states are freed with the partition.
         self.parts.iter().map(|part| unsafe { part.as_ref() })

@@ -8,6 +8,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::record::{Record, Submitted};
+use crate::device::FetchError;
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// A task of a program: its record, and the tasks after it.
@@ -18,7 +19,23 @@ pub(crate) struct Node {
     pub(crate) before: u32,
     /// The tasks that come after it.
     pub(crate) after: Box<[u32]>,
+    /// For a branch or a loop, which no worker runs.
+    pub(crate) bodies: Option<Box<dyn Bodies>>,
     replay: *const Replay,
+}
+
+/// The bodies of a branch or of a loop: a task of a program whose work is their replays.
+pub(crate) trait Bodies: Send + Sync + std::fmt::Debug {
+    /// Begins the replay of a body, whose envelope is the task; false if no body is to run any more. `is_first` says that
+    /// none has run for the task yet.
+    ///
+    /// # Errors
+    /// If the condition has no value, or cannot be made available.
+    ///
+    /// # Safety
+    /// The task is this one's, its accesses are held, and no body of it is running. If a body has begun, the caller
+    /// touches the task no more: whoever ends it may have done so.
+    unsafe fn proceed(&self, task: NonNull<Submitted>, is_first: bool) -> Result<bool, FetchError>;
 }
 
 /// The tasks of a program.
@@ -60,6 +77,7 @@ impl Replay {
             record,
             before,
             after: after.into_boxed_slice(),
+            bodies: None,
             replay: ptr::null(),
         });
         let mut replay = Box::new(Self {
@@ -71,6 +89,11 @@ impl Replay {
         let this: *const Self = &raw const *replay;
         replay.nodes.iter_mut().for_each(|node| node.replay = this);
         replay
+    }
+
+    /// Makes a branch or a loop of task `node`, before the first replay.
+    pub(crate) fn set_bodies(&mut self, node: usize, bodies: Box<dyn Bodies>) {
+        self.nodes[node].bodies = Some(bodies);
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {

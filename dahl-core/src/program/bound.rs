@@ -28,6 +28,24 @@ impl BoundSpec {
             && is_placed
             && (kind.writes || !self.changes)
     }
+
+    /// Whether a body that is called with this array is called as it was recorded.
+    pub(super) fn fits_array(&self, array: &ArraySpec) -> bool {
+        let part = match array.place {
+            Place::Part(part) => Some(part),
+            Place::Bound(_) | Place::At(_) => array.part,
+        };
+        let is_placed = match (self.part, part) {
+            (Some(own), Some(part)) => own.layout.is_same(&part.layout),
+            (own, part) => own.is_none() && part.is_none(),
+        };
+        array.element == self.element && array.bytes == self.bytes && is_placed
+    }
+
+    /// Whether a step changes it, or a part of it.
+    pub(super) fn changes(&self) -> bool {
+        self.changes
+    }
 }
 
 /// What the bound arrays must be, in their order.

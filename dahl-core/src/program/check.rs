@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::bodies;
 use super::steps::{ArraySpec, Place, Step, StepKind};
 use crate::access::AccessMode;
 use crate::description::TaskDesc;
@@ -51,6 +52,7 @@ pub(super) fn uses(step: &Step) -> impl Iterator<Item = (usize, bool)> {
         StepKind::Task(desc) => !desc.access(index).mode.is_shared(),
         StepKind::Split(shared) | StepKind::Join(shared) => index > 0 || !shared,
         StepKind::Forget => true,
+        StepKind::Flow(_) => step.bodies.iter().any(|body| body.changes(index)),
     };
     step.arrays.iter().enumerate().filter_map(move |(index, array)| Some(((*array)?, writes(index))))
 }
@@ -66,7 +68,7 @@ fn check_step(arrays: &[ArraySpec], step: &Step) -> Result<(), String> {
     }
     let arguments = match &step.kind {
         StepKind::Task(desc) => desc.arguments().len(),
-        StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => 0,
+        StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget | StepKind::Flow(_) => 0,
     };
     let mut patched: Vec<_> = step.varying.iter().map(|varying| varying.patched(arguments)).collect();
     patched.sort_unstable_by_key(|range| range.start);
@@ -92,6 +94,7 @@ fn check_step(arrays: &[ArraySpec], step: &Step) -> Result<(), String> {
             let whole = &arrays[*whole];
             parts.iter().flatten().try_for_each(|&part| fits_whole(whole, &arrays[part]))
         }
+        StepKind::Flow(flow) => bodies::check(arrays, step, *flow),
         _ => Err("it has other arrays than it needs".to_owned()),
     }
 }

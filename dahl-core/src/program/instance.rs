@@ -6,6 +6,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::bindings::Bindings;
+use super::bodies::{Instances, fill_flow};
 use super::bound::{BoundSpec, bound};
 use super::check;
 use super::engine::Engine;
@@ -43,7 +44,7 @@ pub struct Instance {
     varying: Vec<(u32, Varying)>,
     /// The bytes of numbers that a call needs for that.
     numbers: usize,
-    /// The number of steps that workers run.
+    /// The number of steps that workers run, and of branches and loops.
     tasks: u64,
     /// Each replay accesses it exclusively.
     turn: Array<'static, u8, 1>,
@@ -113,7 +114,9 @@ impl Instance {
             states.push(Some(state));
         }
         let mut uses = vec![Vec::new(); bound.len()];
-        let tasks = steps.iter().filter(|step| matches!(step.kind, StepKind::Task(_))).count() as u64;
+        let is_task = |step: &&Step| matches!(step.kind, StepKind::Task(_) | StepKind::Flow(_));
+        let tasks = steps.iter().filter(is_task).count() as u64;
+        let mut flows = Vec::new();
         let mut records = Vec::with_capacity(steps.len());
         let mut varying = Vec::new();
         for (number, mut step) in steps.into_iter().enumerate() {
@@ -121,7 +124,12 @@ impl Instance {
             let record = Record::new(u32::MAX);
             // SAFETY: nothing else knows the record.
             let desc = unsafe { record.desc_mut() };
-            fill(desc, step.kind, step.arrays.len(), step.location);
+            if let StepKind::Flow(flow) = step.kind {
+                fill_flow(desc, flow, &step);
+                flows.push((number, Instances::new(flow, std::mem::take(&mut step.bodies))));
+            } else {
+                fill(desc, step.kind, step.arrays.len(), step.location);
+            }
             for (index, array) in step.arrays.iter().enumerate() {
                 let state = match array {
                     None => ptr::null(),
@@ -143,7 +151,10 @@ impl Instance {
             records.push((record, step.after));
         }
         let numbers = varying.iter().map(|(_, varying)| varying.needs()).max().unwrap_or(0);
-        let replay = Replay::new(records);
+        let mut replay = Replay::new(records);
+        for (node, bodies) in flows {
+            replay.set_bodies(node, Box::new(bodies));
+        }
         for node in replay.nodes() {
             // SAFETY: as above.
             drop(unsafe { node.record.set_party(Party::Node(node.address())) });
@@ -167,9 +178,24 @@ impl Instance {
         }))
     }
 
-    /// The number of tasks of a replay.
+    /// The number of tasks of a replay, of which each branch and each loop is one.
     pub fn tasks(&self) -> u64 {
         self.tasks
+    }
+
+    /// What the bound arrays must be.
+    pub(super) fn bound(&self) -> &[BoundSpec] {
+        &self.bound
+    }
+
+    /// Whether it changes bound array `index`, or a part of it.
+    pub(super) fn changes(&self, index: usize) -> bool {
+        self.bound.get(index).is_some_and(BoundSpec::changes)
+    }
+
+    /// Whether a call sets plain arguments.
+    pub(super) fn varies(&self) -> bool {
+        !self.varying.is_empty()
     }
 
     /// Submits a replay on these arguments, which writes `outputs`. Returns immediately.
@@ -244,11 +270,12 @@ impl Instance {
     /// Begins a replay.
     ///
     /// # Safety
-    /// The envelope has begun, and holds its accesses: to these arrays, and to the turn.
+    /// The envelope has begun, and holds its accesses: to these arrays, and to the turn. For a body of a branch or of a loop:
+    /// the envelope is that, no body of it is running, and the turn is the one of its program.
     pub(super) unsafe fn begin(
         self: Arc<Self>,
         envelope: NonNull<Submitted>,
-        bound: &[NonNull<ArrayState>],
+        bound: impl Iterator<Item = NonNull<ArrayState>>,
         numbers: &CallNumbers,
     ) {
         let executor = self.engine.executor();
@@ -327,6 +354,7 @@ fn fill(desc: &mut TaskDesc, kind: StepKind, accesses: usize, location: &'static
             desc.begin(Action::Forget, location);
             false
         }
+        StepKind::Flow(_) => unreachable!("it has a description of its own"),
     };
     for access in 0..accesses {
         let mode = if access == 0 && shared { AccessMode::R } else { AccessMode::RW };

@@ -4,20 +4,24 @@
 //! other use, and changes without notice.
 
 mod bindings;
+mod bodies;
 mod bound;
 mod check;
 mod engine;
+mod flow;
 mod fusion;
 mod in_place;
 mod instance;
 mod part;
 mod pending_call;
 mod record;
+mod region;
 mod steps;
 mod varying;
 
 pub use bindings::{Bindings, Detached, Signature};
 pub use engine::Engine;
+pub use flow::ControlFlow;
 pub use fusion::{FusedTask, fuse, is_map, is_reduction};
 pub use in_place::{InPlaceMap, in_place};
 pub use instance::Instance;
@@ -27,4 +31,6 @@ pub use steps::{ArraySpec, Place, Step, StepKind};
 pub use varying::{Draws, Numbers, Varying, with_slot};
 
 pub use crate::codelet::{FusedOperand, TILE_BYTES, stretched};
-pub use crate::graph::{Initial, LoggedArray, LoggedPartition, LoggedStep, PartOf};
+pub use crate::graph::{
+    Flow, Initial, LoggedArray, LoggedFlow, LoggedPartition, LoggedRegion, LoggedStep, PartOf,
+};

@@ -55,7 +55,13 @@ impl Recipient for PendingCall {
         task::while_beginning(|| {
             // SAFETY: the envelope has just begun. It holds its accesses: to the arrays, and to the turn, so no other
             // replay runs.
-            unsafe { Arc::clone(&instance).begin(NonNull::from(envelope), &self.bound, &self.numbers) };
+            unsafe {
+                Arc::clone(&instance).begin(
+                    NonNull::from(envelope),
+                    self.bound.iter().copied(),
+                    &self.numbers,
+                )
+            };
         });
         instance.pending().give_back(self);
     }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::bindings::Detached;
 use super::engine::Engine;
+use super::flow::ControlFlow;
+use super::region;
 use super::varying::{CallNumbers, Draws, Varying};
 use crate::access::AccessMode;
 use crate::arena::Arena;
@@ -53,6 +55,20 @@ impl Recording<'_> {
 }
 
 impl SealedScope for Recording<'_> {}
+
+impl ControlFlow for Recording<'_> {
+    fn arena_of_flow(&self) -> &Arena {
+        &self.arena
+    }
+
+    fn begin_body(&self, _: &'static str, _: &'static Location<'static>) -> Result<Self> {
+        Ok(Self { arena: self.arena.sibling(), draws: Arc::clone(&self.draws), lives: PhantomData })
+    }
+
+    fn end_body(&self, body: &mut Self) {
+        body.arena.reset();
+    }
+}
 
 impl<C> Scope<C> for Recording<'_> {
     fn arena(&self) -> &Arena {
@@ -185,13 +201,14 @@ pub fn record(
         return Err(refuse("it returns a part of an array; return a copy".to_owned()));
     }
     let log = executor.log().expect("the engine of a recording has a log");
-    let Entries { mut steps, arrays, problem } = log.take();
+    let Entries { mut steps, arrays, problem, .. } = log.take();
     if let Some((what, location)) = problem {
         return Err(Error::at(
             ErrorKind::Program { program, fact: format!("{what} cannot be replayed") },
             location,
         ));
     }
+    region::check(&steps, &arrays, program)?;
     let outputs = outputs
         .arrays
         .iter()
@@ -203,6 +220,7 @@ pub fn record(
     if (1..outputs.len()).any(|index| outputs[..index].iter().any(|(id, ..)| *id == outputs[index].0)) {
         return Err(refuse("it returns one array twice; return a copy".to_owned()));
     }
+    region::check_outputs(&steps, &arrays, program, |id| outputs.iter().any(|(output, ..)| *output == id))?;
     let is_filled = |array: &LoggedArray| {
         array.initial != Initial::Zeros && outputs.iter().any(|(id, ..)| *id == array.id)
     };
@@ -250,12 +268,26 @@ fn varying(
             "an update rule's `numbers` are more than the arguments of the tasks of its `update`".to_owned()
         );
     }
-    let tasks = steps.iter_mut().zip(&mut varying).filter_map(|(step, varying)| match step {
-        LoggedStep::Task { desc, .. } => Some((desc.arguments_mut(), varying)),
-        _ => None,
-    });
+    let mut inside = Vec::new();
+    let mut tasks = Vec::new();
+    for (step, varying) in steps.iter_mut().zip(&mut varying) {
+        match step {
+            LoggedStep::Task { desc, .. } => tasks.push((desc.arguments_mut(), varying)),
+            LoggedStep::Flow(flow) => {
+                flow.each_task(&mut |desc| inside.push((desc.arguments_mut(), Vec::new())))
+            }
+            _ => {}
+        }
+    }
+    let all =
+        tasks.into_iter().chain(inside.iter_mut().map(|(arguments, varying)| (&mut **arguments, varying)));
     draws
-        .find(tasks)
+        .find(all)
         .ok_or("random numbers are drawn, and no task of the program gets them as they were drawn")?;
+    if inside.iter().any(|(_, varying)| !varying.is_empty()) {
+        return Err("the body of a branch or of a loop draws random numbers of the call; give it a seed that is a plain \
+                    value, or numbers in an array"
+            .to_owned());
+    }
     Ok(varying)
 }

@@ -1,11 +1,13 @@
 //! [`Step`] and [`ArraySpec`]: what an instance is made of, as data.
 
 use std::panic::Location;
+use std::sync::Arc;
 
+use super::instance::Instance;
 use super::varying::Varying;
 use crate::description::TaskDesc;
 use crate::element::ElementType;
-use crate::graph::PartOf;
+use crate::graph::{Flow, PartOf};
 
 /// An array of an instance.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct Step {
     pub after: Vec<u32>,
     /// The plain arguments that each call sets.
     pub varying: Vec<Varying>,
+    /// For a branch or a loop: its bodies. The arrays with which they are called are those of the step, in order.
+    pub bodies: Vec<Arc<Instance>>,
     /// The line that submitted it.
     pub location: &'static Location<'static>,
 }
@@ -61,4 +65,6 @@ pub enum StepKind {
     Join(bool),
     /// An array's value is discarded.
     Forget,
+    /// A body runs, or several times. The first array is the condition.
+    Flow(Flow),
 }

@@ -22,7 +22,7 @@ use crate::codelet::Operand;
 use crate::description::TaskDesc;
 use crate::device::{FetchError, Requester};
 use crate::error::Failure;
-use crate::graph::{ArrayState, Begin, Engine, Party, Submitted};
+use crate::graph::{ArrayState, Begin, Engine, Node, Party, Submitted};
 use crate::memory::HOME;
 use crate::shape::Layout;
 use crate::sync::thread_local;
@@ -44,8 +44,24 @@ unsafe impl Send for External {}
 type Ended = std::result::Result<(), String>;
 
 thread_local! {
-    /// Tasks that were completed while they, or others, begin on this thread; none if none begins.
-    static WHILE_BEGINNING: RefCell<Option<Vec<(External, Ended)>>> = const { RefCell::new(None) };
+    static WHILE_BEGINNING: RefCell<Beginning> =
+        const { RefCell::new(Beginning { begins: false, queue: Vec::new() }) };
+}
+
+/// What begins on a thread.
+struct Beginning {
+    /// Whether a task begins.
+    begins: bool,
+    /// Tasks that were completed, or whose body has run, meanwhile. The memory is kept for the next ones.
+    queue: Vec<(External, Next)>,
+}
+
+/// What is next for a task that has begun.
+enum Next {
+    /// It ends.
+    End(std::result::Result<(), Cause>),
+    /// A body of a branch or of a loop has run.
+    Body,
 }
 
 /// Tells the recipient that an external task may begin; or completes it, if an input has no value.
@@ -59,25 +75,34 @@ pub(super) unsafe fn begin(task: &Submitted) {
     begin.tell(task);
 }
 
+/// Begins a branch or a loop of a program.
+///
+/// # Safety
+/// The task is one, its accesses are held, and this is called once in a replay.
+pub(super) unsafe fn begin_flow(task: &Submitted) {
+    let engine = task.accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.engine()));
+    let engine = engine.expect("a branch or a loop has a condition");
+    let external = External { task: NonNull::from(task), engine, is_over: false };
+    while_beginning(|| external.proceed(true));
+}
+
 /// Calls `begin`, and then completes the tasks that were completed meanwhile, one after the other.
 pub(crate) fn while_beginning(begin: impl FnOnce()) {
-    let is_first = WHILE_BEGINNING.with(|ended| {
-        let mut ended = ended.borrow_mut();
-        let is_first = ended.is_none();
-        ended.get_or_insert_default();
-        is_first
-    });
+    let is_inside =
+        WHILE_BEGINNING.with(|beginning| std::mem::replace(&mut beginning.borrow_mut().begins, true));
     begin();
-    if !is_first {
+    if is_inside {
         return;
     }
     loop {
-        let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
-        let Some((external, result)) = next else {
-            WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
-            return;
-        };
-        external.conclude(result.map_err(Cause::Itself));
+        let next = WHILE_BEGINNING.with(|beginning| {
+            let mut beginning = beginning.borrow_mut();
+            let next = beginning.queue.pop();
+            beginning.begins = next.is_some();
+            next
+        });
+        let Some((external, next)) = next else { return };
+        external.go_on(next);
     }
 }
 
@@ -237,16 +262,51 @@ impl External {
 
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs
     /// have no value.
-    pub(crate) fn complete(mut self, result: Ended) {
+    pub(crate) fn complete(self, result: Ended) {
+        self.later(Next::End(result.map_err(Cause::Itself)));
+    }
+
+    /// The replay of a program has ended, of which the task is the envelope: completes it, or, if it is a branch or a loop,
+    /// goes on.
+    pub(super) fn end_replay(self) {
+        let is_flow = matches!(self.task().party(), Party::Node(_));
+        self.later(if is_flow { Next::Body } else { Next::End(Ok(())) });
+    }
+
+    /// Does what is next: now, or, while tasks begin on this thread, after that.
+    fn later(mut self, next: Next) {
         self.is_over = true;
-        let mut ended = Some((self, result));
-        WHILE_BEGINNING.with(|queue| {
-            if let Some(queue) = queue.borrow_mut().as_mut() {
-                queue.extend(ended.take());
+        let mut waiting = Some((self, next));
+        WHILE_BEGINNING.with(|beginning| {
+            let mut beginning = beginning.borrow_mut();
+            if beginning.begins {
+                beginning.queue.extend(waiting.take());
             }
         });
-        if let Some((external, result)) = ended {
-            external.conclude(result.map_err(Cause::Itself));
+        if let Some((external, next)) = waiting {
+            external.go_on(next);
+        }
+    }
+
+    fn go_on(self, next: Next) {
+        match next {
+            Next::End(result) => self.conclude(result),
+            Next::Body => while_beginning(|| self.proceed(false)),
+        }
+    }
+
+    /// Begins a body of a branch or of a loop, or ends it.
+    fn proceed(mut self, is_first: bool) {
+        let &Party::Node(node) = self.task().party() else { unreachable!("it is a program's task") };
+        // SAFETY: the task has not been counted as ended, so the program is kept.
+        let bodies = unsafe { Node::at(node) }.bodies.as_ref().expect("it is a branch or a loop");
+        // SAFETY: the task's accesses are held, and this is its only `External`: no body is running.
+        match unsafe { bodies.proceed(self.task, is_first) } {
+            // The replay of the body has the task now.
+            Ok(true) => self.is_over = true,
+            Ok(false) => self.later(Next::End(Ok(()))),
+            Err(FetchError::Poisoned(failure)) => self.later(Next::End(Err(Cause::Before(failure)))),
+            Err(missing) => self.later(Next::End(Err(Cause::Itself(missing.to_string())))),
         }
     }
 

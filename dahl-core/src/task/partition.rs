@@ -76,6 +76,16 @@ impl Partitions {
         self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
+    /// Joins the partitions whose parts nobody has any more, and which would be joined before the next access.
+    pub(crate) fn join_unused(&self, whole: &ArrayState) {
+        if self.may_be_open() {
+            let mut list = self.list();
+            let is_unused = |owned: &&mut Owned| owned.open && !owned.partition().has_handles();
+            list.iter_mut().filter(is_unused).for_each(|owned| owned.close(whole));
+            self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
+        }
+    }
+
     /// Joins one partition, unless it has been joined.
     pub(crate) fn join(&self, whole: &ArrayState, partition: NonNull<Partition>) {
         let mut list = self.list();

@@ -86,6 +86,14 @@ impl Reductions {
         }
     }
 
+    /// Completes what is pending for `target`, and releases the buffers: the next reduction has others.
+    pub(crate) fn settle(&self, target: &ArrayState) {
+        self.close(target, AccessMode::R);
+        if let Some(mut tree) = self.owed().tree.take() {
+            Step::new(&**target.engine(), None).run(|step| tree.release(step));
+        }
+    }
+
     #[cold]
     fn close_open(&self, target: &ArrayState, mode: AccessMode) {
         let mut owed = self.owed();

@@ -86,13 +86,13 @@ pub(crate) unsafe fn release<D: Dispatch + ?Sized>(dispatch: &D, array: NonNull<
     Step::new(dispatch, None).run(|step| unsafe { ArrayState::release(array, step) });
 }
 
-/// Ends a replay all of whose tasks have ended.
+/// Ends a replay all of whose tasks have ended: its envelope has ended, or, if that is a branch or a loop, goes on.
 pub(crate) fn end(running: Running) {
     let Running { envelope, keeps } = running;
     // SAFETY: the envelope has not been completed.
     let array = unsafe { envelope.as_ref() }.accesses().find_map(|access| access.state());
     let engine = Arc::clone(array.expect("an envelope has an array").engine());
     // SAFETY: it began with the replay, and nothing else completes it.
-    unsafe { External::of(envelope, engine) }.complete(Ok(()));
+    unsafe { External::of(envelope, engine) }.end_replay();
     drop(keeps);
 }

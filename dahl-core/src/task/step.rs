@@ -190,6 +190,11 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
                 }
                 self.run_partition(task);
             }
+            (Action::External(_), &Party::Node(_)) => {
+                self.host.note_ready(submitted);
+                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
+                unsafe { external::begin_flow(submitted) };
+            }
             (_, &Party::Node(node)) => {
                 // SAFETY: as above; it is ready.
                 unsafe { replay::run_inline(submitted) };

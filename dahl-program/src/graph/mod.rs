@@ -1,12 +1,12 @@
 //! [`Graph`]: the tasks of a program and its arrays, as data.
 
 mod order;
+mod recorded;
 
-use std::collections::HashMap;
 use std::panic::Location;
 
-use dahl_core::__program::{Initial, LoggedStep, PartOf, Recorded, StepKind, TaskDesc, Varying};
-use dahl_core::{AccessMode, ElementType};
+use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc, Varying};
+use dahl_core::ElementType;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use order::{Order, Reach};
@@ -54,6 +54,8 @@ pub struct Task {
     pub(crate) uses: Vec<Use>,
     /// The plain arguments that each call sets.
     pub(crate) varying: Vec<Varying>,
+    /// Of a branch or a loop: its bodies, whose arguments are the arrays that it uses, in order.
+    pub(crate) bodies: Vec<Graph>,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -69,99 +71,28 @@ pub struct Use {
 }
 
 impl Graph {
-    /// The graph of a recording, whose arguments have these names.
-    pub(crate) fn new(name: &'static str, recorded: Recorded, names: &[String]) -> Self {
-        let numbers: HashMap<_, _> =
-            recorded.arrays.iter().enumerate().map(|(number, array)| (array.id, number)).collect();
-        let mut arrays: Vec<_> = recorded
-            .arrays
-            .into_iter()
-            .map(|logged| Array {
-                name: None,
-                element: logged.element,
-                bytes: logged.bytes,
-                extents: Vec::new(),
-                origin: Origin::Temporary,
-                part: logged.part,
-                initial: logged.initial,
-            })
-            .collect();
-        for (index, id) in recorded.arguments.iter().enumerate() {
-            let array = &mut arrays[numbers[id]];
-            array.origin = Origin::Argument(index);
-            array.name = Some(names.get(index).cloned().unwrap_or_else(|| format!("argument {index}")));
-        }
-        for (index, (id, extents, _)) in recorded.outputs.iter().enumerate() {
-            let array = &mut arrays[numbers[id]];
-            array.origin = Origin::Output(index);
-            array.extents.clone_from(extents);
-        }
-        let mut tasks = Vec::with_capacity(recorded.steps.len());
-        assert_eq!(recorded.steps.len(), recorded.varying.len(), "each step has its arguments that vary");
-        for (step, varying) in recorded.steps.into_iter().zip(recorded.varying) {
-            let partition = |whole, parts: &[_]| {
-                std::iter::once(&whole).chain(parts).map(|id| numbers[id]).collect::<Vec<usize>>()
-            };
-            let of_partition = |arrays: Vec<usize>, shared: bool| {
-                let uses = arrays.into_iter().enumerate().map(|(index, array)| Use {
-                    array: Some(array),
-                    reads: true,
-                    writes: index > 0 || !shared,
-                });
-                uses.collect::<Vec<_>>()
-            };
-            tasks.push(match step {
-                LoggedStep::Task { desc, arrays: used, .. } => {
-                    for (id, access) in used.iter().zip(desc.accesses()) {
-                        if let Some(array) = id.and_then(|id| arrays.get_mut(numbers[&id]))
-                            && array.extents.is_empty()
-                        {
-                            array.extents = access.extents().to_vec();
-                        }
-                    }
-                    let used = used.iter().map(|id| id.map(|id| numbers[&id]));
-                    let uses = used.zip(desc.accesses()).map(|(array, access)| Use {
-                        array,
-                        reads: access.needs_value(),
-                        writes: !matches!(access.mode(), AccessMode::R | AccessMode::SCRATCH),
-                    });
-                    let uses = uses.collect();
-                    Task { location: desc.location(), uses, varying, kind: StepKind::Task(desc) }
-                }
-                LoggedStep::Split(split) => {
-                    let used = partition(split.whole, &split.parts);
-                    for &part in &used[1..] {
-                        arrays[part].origin = Origin::Part(used[0]);
-                    }
-                    let uses = of_partition(used, split.shared);
-                    Task { kind: StepKind::Split(split.shared), uses, varying, location: split.location }
-                }
-                LoggedStep::Join(join) => {
-                    let uses = of_partition(partition(join.whole, &join.parts), join.shared);
-                    Task { kind: StepKind::Join(join.shared), uses, varying, location: join.location }
-                }
-                LoggedStep::Forget(id, location) => {
-                    let uses = vec![Use { array: Some(numbers[&id]), reads: false, writes: true }];
-                    Task { kind: StepKind::Forget, uses, varying, location }
-                }
-            });
-        }
-        let mut graph = Self { name, arrays, tasks };
-        graph.prune();
-        graph
-    }
-
     /// The name of the program.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The number of tasks that workers run.
+    /// The number of tasks that workers run; those of a body are counted once.
     pub fn tasks(&self) -> usize {
-        self.tasks.iter().filter(|task| task.desc().is_some()).count()
+        let of_step = |task: &Task| match task.desc() {
+            Some(_) => 1,
+            None => task.bodies.iter().map(Self::tasks).sum(),
+        };
+        self.tasks.iter().map(of_step).sum()
     }
 
-    /// The tasks, and the splits and joins of partitions, in an order in which they could run one after the other.
+    /// Whether a step changes argument `index`, or a part of it.
+    pub(crate) fn changes_argument(&self, index: usize) -> bool {
+        // A partition whose parts may be changed changes the whole array.
+        let mut changed = self.tasks.iter().flat_map(Task::writes);
+        changed.any(|array| self.arrays[array].origin == Origin::Argument(index))
+    }
+
+    /// The tasks, the splits and joins of partitions, and the branches and loops, in an order in which they could run one after the other.
     pub fn steps(&self) -> &[Task] {
         &self.tasks
     }
@@ -261,8 +192,13 @@ impl Task {
     pub fn desc(&self) -> Option<&TaskDesc> {
         match &self.kind {
             StepKind::Task(desc) => Some(desc),
-            StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => None,
+            StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget | StepKind::Flow(_) => None,
         }
+    }
+
+    /// The bodies of a branch or of a loop. Their arguments are the arrays that it uses, in order.
+    pub fn bodies(&self) -> &[Graph] {
+        &self.bodies
     }
 
     /// The codelet's name, or what else it does.
@@ -272,6 +208,7 @@ impl Task {
             StepKind::Split(_) => "split",
             StepKind::Join(_) => "join",
             StepKind::Forget => "forget",
+            StepKind::Flow(flow) => flow.name(),
         }
     }
 

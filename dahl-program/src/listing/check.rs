@@ -1,6 +1,6 @@
 //! Whether the numbers of a listing name what is there.
 
-use super::{Action, Listing};
+use super::{Action, ListedStep, Listing};
 use crate::graph::Origin;
 
 /// The most bytes of all arrays: their places are computed without overflow.
@@ -25,10 +25,56 @@ impl Listing {
                 if let Some(array) = used.array {
                     index(array, self.arrays.len(), "arrays", || field(&format!("uses[{position}].array")))?;
                 }
+                if used.array.is_none() && !matches!(step.action, Action::Task(_)) {
+                    let fact = "none: expected an array for a step that is no task";
+                    return Err((field(&format!("uses[{position}].array")), fact.to_owned()));
+                }
                 if used.view.is_some() != matches!(step.action, Action::Task(_)) {
                     let fact = "wrong: expected one for each use of a task, and for nothing else";
                     return Err((field(&format!("uses[{position}].view")), fact.to_owned()));
                 }
+            }
+            self.check_bodies(step).map_err(|(inside, fact)| (field(&inside), fact))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a step has the bodies that it needs, and that these are called with its arrays.
+    fn check_bodies(&self, step: &ListedStep) -> Result<(), Wrong> {
+        let expected: &[&str] = match step.action {
+            Action::Branch => &["then", "otherwise"],
+            Action::RepeatWhile => &["body"],
+            _ => &[],
+        };
+        if !step.bodies.iter().map(|body| &*body.name).eq(expected.iter().copied()) {
+            return Err(("bodies".to_owned(), format!("wrong: expected those called {expected:?}")));
+        }
+        for (number, body) in step.bodies.iter().enumerate() {
+            let field = |name: String| format!("bodies[{number}].{name}");
+            body.check().map_err(|(inside, fact)| (field(inside), fact))?;
+            let mut parameters = 0;
+            for array in &body.arrays {
+                let index = match array.origin {
+                    Origin::Argument(index) => index,
+                    Origin::Output(_) => {
+                        return Err((
+                            field("arrays[..].origin".to_owned()),
+                            "a result: a body has none".to_owned(),
+                        ));
+                    }
+                    Origin::Temporary | Origin::Part(_) => continue,
+                };
+                parameters += 1;
+                let given = step.uses.get(index).and_then(|used| used.array).map(|given| &self.arrays[given]);
+                if given.is_none_or(|given| (&given.element, given.bytes) != (&array.element, array.bytes)) {
+                    let fact =
+                        format!("argument {index}: expected one like the array that the step uses there");
+                    return Err((field("arrays[..].origin".to_owned()), fact));
+                }
+            }
+            if parameters != step.uses.len() {
+                let fact = format!("of {parameters} arguments: expected {}", step.uses.len());
+                return Err((format!("bodies[{number}]"), fact));
             }
         }
         Ok(())

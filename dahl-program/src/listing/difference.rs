@@ -211,6 +211,9 @@ impl Listing {
             compare(&mut fields, "worker", &format!("{:?}", mine.worker), &format!("{:?}", its.worker));
         } else {
             compare(&mut fields, "action", &format!("{:?}", one.action), &format!("{:?}", two.action));
+            for (body, its_body) in one.bodies.iter().zip(&two.bodies) {
+                body_fields(&mut fields, body, its_body);
+            }
         }
         compare(&mut fields, "operands", &one.uses.len().to_string(), &two.uses.len().to_string());
         for (index, (mine, its)) in one.uses.iter().zip(&two.uses).enumerate() {
@@ -257,6 +260,31 @@ impl Pairs {
             }
             (other, _) => other == Some(&two),
         }
+    }
+}
+
+/// The changes of a body, as fields of its branch or loop.
+fn body_fields(fields: &mut Vec<Field>, one: &Listing, two: &Listing) {
+    let none = || "none".to_owned();
+    for change in one.difference(two).changes {
+        let (place, inside) = match change {
+            Change::Added { step, line } => {
+                let field = format!("{}, {step}", one.name);
+                fields.push(Field { field, before: none(), after: line });
+                continue;
+            }
+            Change::Removed { step, line } => {
+                let field = format!("{}, {step}", one.name);
+                fields.push(Field { field, before: line, after: none() });
+                continue;
+            }
+            Change::Changed { steps: (step, _), line, fields } => (format!("{step} {line}"), fields),
+            Change::Declared { what, fields } => (what, fields),
+        };
+        let inside = inside.into_iter();
+        fields.extend(
+            inside.map(|field| Field { field: format!("{}, {place}, {}", one.name, field.field), ..field }),
+        );
     }
 }
 

@@ -33,7 +33,8 @@ use crate::plan::{Demand, Described, Effort, MemoryPlan, Sharing};
 /// A program as data, without the code of its codelets.
 ///
 /// Printed, it is a line for each step: `%4 = relu(%3)`, with the shape, and the line of the source that submitted it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Listing {
     name: String,
     codelets: Vec<CodeletName>,
@@ -56,6 +57,9 @@ pub struct StepRow {
     pub codelet: Option<String>,
     /// The hash of its declaration.
     pub declaration: Option<String>,
+    /// Of a branch or a loop: its bodies, as indented lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
     /// The line that submitted it.
     pub source: String,
 }
@@ -118,6 +122,9 @@ struct ListedPart {
 struct ListedStep {
     action: Action,
     uses: Vec<ListedUse>,
+    /// Of a branch or a loop: its bodies, whose arguments are the arrays that it uses, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bodies: Vec<Listing>,
     /// The line that submitted it.
     source: String,
 }
@@ -134,6 +141,10 @@ enum Action {
     Join(bool),
     /// An array's value is discarded.
     Forget,
+    /// One of two bodies runs: the first one if the first array's element is not zero.
+    Branch,
+    /// A body runs as long as the first array's element is not zero.
+    RepeatWhile,
 }
 
 /// The call of a codelet.
@@ -220,19 +231,25 @@ impl Listing {
         &self.name
     }
 
-    /// The number of tasks that workers run.
+    /// The number of tasks that workers run; those of a body are counted once.
     pub fn tasks(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step.action, Action::Task(_))).count()
+        let of_step = |step: &ListedStep| match step.action {
+            Action::Task(_) => 1,
+            _ => step.bodies.iter().map(Self::tasks).sum(),
+        };
+        self.steps.iter().map(of_step).sum()
     }
 
-    /// The number of arrays.
+    /// The number of arrays, without those that bodies make.
     pub fn arrays(&self) -> usize {
         self.arrays.len()
     }
 
     /// The bytes of the values that the program fills arrays with.
     pub fn constant_bytes(&self) -> usize {
-        self.arrays.iter().filter_map(|array| array.initial.as_ref()).map(Vec::len).sum()
+        let own: usize = self.arrays.iter().filter_map(|array| array.initial.as_ref()).map(Vec::len).sum();
+        let bodies = self.steps.iter().flat_map(|step| &step.bodies);
+        own + bodies.map(Self::constant_bytes).sum::<usize>()
     }
 
     /// The steps as texts, in order.
@@ -247,6 +264,7 @@ impl Listing {
                 writes: made.map(|array| format!("{}: {}", self.label(array), self.arrays[array])),
                 codelet: codelet.map(|codelet| format!("{}::{}", codelet.module, codelet.name)),
                 declaration: codelet.map(|codelet| format!("{:016x}", codelet.declaration)),
+                inside: self.inside(step).into_iter().map(|(line, _)| line).collect(),
                 source: step.source.clone(),
             }
         };
@@ -277,7 +295,10 @@ impl Listing {
 
     /// The plan of a program that runs in any order which its dependencies allow.
     pub fn memory_plan(&self) -> MemoryPlan {
-        MemoryPlan::new(&self.demand(), &mut self.order(), Sharing::Ordered)
+        let mut plan = MemoryPlan::new(&self.demand(), &mut self.order(), Sharing::Ordered);
+        let bodies = self.steps.iter().flat_map(|step| &step.bodies);
+        plan.add_bodies(bodies.map(|body| body.memory_plan().all_bytes()).sum());
+        plan
     }
 
     /// Brings the steps into an order in which little memory is in use at one time, and returns the plan of a program that
@@ -292,7 +313,10 @@ impl Listing {
                 .collect();
             (self.demand(), self.order())
         };
-        MemoryPlan::tight(demand, order, effort, reorder).0
+        let (mut plan, _) = MemoryPlan::tight(demand, order, effort, reorder);
+        let bodies = self.steps.iter_mut().flat_map(|step| &mut step.bodies);
+        plan.add_bodies(bodies.map(|body| body.plan_tightly(effort).all_bytes()).sum());
+        plan
     }
 
     fn demand(&self) -> Demand {
@@ -314,7 +338,7 @@ impl Listing {
     fn codelet(&self, step: &ListedStep) -> Option<&CodeletName> {
         match &step.action {
             Action::Task(call) => Some(&self.codelets[call.codelet]),
-            Action::Split(_) | Action::Join(_) | Action::Forget => None,
+            _ => None,
         }
     }
 

@@ -107,8 +107,11 @@ fn listed_step(task: &Task, codelets: &mut Codelets) -> ListedStep {
         StepKind::Split(shared) => Action::Split(*shared),
         StepKind::Join(shared) => Action::Join(*shared),
         StepKind::Forget => Action::Forget,
+        StepKind::Flow(flow) if flow.repeats => Action::RepeatWhile,
+        StepKind::Flow(_) => Action::Branch,
     };
-    ListedStep { action, uses, source: task.location.to_string() }
+    let bodies = task.bodies.iter().map(listing).collect();
+    ListedStep { action, uses, bodies, source: task.location.to_string() }
 }
 
 fn call(desc: &TaskDesc, varying: &[Varying], codelets: &mut Codelets) -> Call {

@@ -42,12 +42,12 @@ impl fmt::Display for ListedArray {
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.signature())?;
-        let lines: Vec<_> = self.steps.iter().map(|step| self.line(step)).collect();
-        let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(72);
-        for (line, step) in lines.iter().zip(&self.steps) {
-            write!(f, "\n    {line:width$}  {}", step.source)?;
-        }
-        Ok(())
+        let lines = self.lines();
+        let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0).min(72);
+        lines.iter().try_for_each(|(line, source)| match source {
+            Some(source) => write!(f, "\n    {line:width$}  {source}"),
+            None => write!(f, "\n    {line}"),
+        })
     }
 }
 
@@ -91,6 +91,28 @@ impl Listing {
         format!("{}({}){arrow}{outputs}", self.name, arguments.collect::<Vec<_>>().join(", "))
     }
 
+    /// A line for each step, with the line of the source. The bodies of a branch or of a loop follow it, indented: each as a
+    /// declaration, whose parameters are the arrays that the step uses, and lines.
+    fn lines(&self) -> Vec<(String, Option<&str>)> {
+        let mut lines = Vec::new();
+        for step in &self.steps {
+            lines.push((self.line(step), Some(&*step.source)));
+            lines.extend(self.inside(step));
+        }
+        lines
+    }
+
+    /// The lines of a step's bodies.
+    pub(super) fn inside<'l>(&self, step: &'l ListedStep) -> Vec<(String, Option<&'l str>)> {
+        let mut lines = Vec::new();
+        for body in &step.bodies {
+            lines.push((format!("    {}", body.signature()), None));
+            let inside = body.lines().into_iter();
+            lines.extend(inside.map(|(line, source)| (format!("        {line}"), source)));
+        }
+        lines
+    }
+
     /// `%4 = relu(%3)`; an array that is changed is marked: `add_self(&mut total, a)`.
     pub(super) fn line(&self, step: &ListedStep) -> String {
         let made = step.uses.iter().filter(|access| access.writes && !access.reads);
@@ -115,6 +137,8 @@ impl Listing {
             Action::Split(_) => return "split".to_owned(),
             Action::Join(_) => return "join".to_owned(),
             Action::Forget => return "forget".to_owned(),
+            Action::Branch => return "branch".to_owned(),
+            Action::RepeatWhile => return "repeat_while".to_owned(),
         };
         match form {
             Form::Call => codelet.clone(),

@@ -127,7 +127,7 @@ impl Passes {
     /// Takes a graph through the passes for a runtime.
     pub(crate) fn run(self, graph: &mut Graph, engine: &Engine) -> Vec<PassReport> {
         let has_devices = engine.has_devices();
-        let mut reports = Vec::new();
+        let mut reports = self.run_bodies(graph, engine);
         let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
                 let before = graph.tasks();
@@ -155,6 +155,24 @@ impl Passes {
             let (tasks, notes) = (graph.tasks(), vec![note.to_owned()]);
             reports.push(PassReport { pass, before: tasks, after: tasks, notes });
         }
+        reports
+    }
+
+    /// Takes the bodies of branches and loops through the passes. To the passes around it, such a step is one that reads and
+    /// changes arrays in an unknown way.
+    fn run_bodies(self, graph: &mut Graph, engine: &Engine) -> Vec<PassReport> {
+        let mut reports = Vec::new();
+        for task in &mut graph.tasks {
+            let place = format!("the {} of {}", task.codelet(), task.location);
+            for body in &mut task.bodies {
+                let place = format!("in `{}` of {place}", body.name());
+                reports.extend(self.run(body, engine).into_iter().map(|mut report| {
+                    report.notes.iter_mut().for_each(|note| *note = format!("{place}: {note}"));
+                    report
+                }));
+            }
+        }
+        reports.retain(|report| !report.notes.is_empty());
         reports
     }
 }

@@ -27,6 +27,8 @@ pub struct MemoryPlan {
     /// Bytes that every plan for every order of the steps needs, as far as that is known.
     least_bytes: usize,
     sum_bytes: usize,
+    /// The bytes of the blocks of the bodies of branches and loops.
+    bodies_bytes: usize,
     extra_edges: Vec<(usize, usize)>,
 }
 
@@ -99,6 +101,7 @@ impl MemoryPlan {
             lower_bound,
             least_bytes: 0,
             sum_bytes: demand.sum_bytes(),
+            bodies_bytes: 0,
             extra_edges,
         }
     }
@@ -140,6 +143,21 @@ impl MemoryPlan {
         self.peak_bytes
     }
 
+    /// Adds so many bytes for the bodies of branches and loops.
+    pub(crate) fn add_bodies(&mut self, bytes: usize) {
+        self.bodies_bytes += bytes;
+    }
+
+    /// The bytes of the blocks of the bodies of branches and loops: each body has one of its own.
+    pub fn bodies_bytes(&self) -> usize {
+        self.bodies_bytes
+    }
+
+    /// The bytes of its block and of those of bodies.
+    pub fn all_bytes(&self) -> usize {
+        self.peak_bytes + self.bodies_bytes
+    }
+
     /// Bytes that every plan for this order of the steps needs, such as those that are in use at one time.
     pub fn lower_bound_bytes(&self) -> usize {
         self.lower_bound
@@ -162,13 +180,17 @@ impl MemoryPlan {
 
     /// Why a program does not fit into so many bytes.
     pub(crate) fn too_large_for(&self, most: usize) -> String {
-        let Self { peak_bytes, least_bytes, .. } = self;
+        let Self { peak_bytes, least_bytes, bodies_bytes, .. } = self;
+        let bodies = match *bodies_bytes {
+            0 => String::new(),
+            bytes => format!(" and those of its branches and loops {bytes}"),
+        };
         let least = match *least_bytes {
             0 => String::new(),
             least if least == *peak_bytes => ", which is the least possible".to_owned(),
             least => format!(", and every order needs at least {least}"),
         };
-        format!("its arrays need {peak_bytes} bytes{least}: more than its limit of {most}")
+        format!("its arrays need {peak_bytes} bytes{least}{bodies}: more than its limit of {most}")
     }
 
     /// Pairs of steps of which the second waits for the first only because their arrays share memory.
@@ -276,6 +298,9 @@ impl fmt::Display for MemoryPlan {
             write!(f, "; every order needs at least {least_bytes}")?;
         }
         write!(f, "; {} arrays have {sum_bytes} together", places.len())?;
+        if self.bodies_bytes > 0 {
+            write!(f, "; the bodies of branches and loops have {} more", self.bodies_bytes)?;
+        }
         for PlannedArray { label, offset, bytes, .. } in places {
             write!(f, "\n    {offset:>12} .. {:<12} {label}", offset + bytes)?;
         }

@@ -58,5 +58,11 @@ pub(super) fn fused(
     let read = inputs.iter().map(|(array, ..)| Use { array: Some(*array), reads: true, writes: false });
     let written = outputs.iter().map(|&array| Use { array: Some(array), reads: false, writes: true });
     let uses = read.chain(written).chain(sum.map(|sum| sum.uses[1])).collect();
-    Task { location: desc.location(), uses, varying: Vec::new(), kind: StepKind::Task(Box::new(desc)) }
+    Task {
+        location: desc.location(),
+        uses,
+        varying: Vec::new(),
+        bodies: Vec::new(),
+        kind: StepKind::Task(Box::new(desc)),
+    }
 }
