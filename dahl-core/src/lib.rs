@@ -143,8 +143,8 @@ pub mod __private {
     pub use crate::arena::{map_shape, require};
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
-        Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
-        Parameter, Pointwise, RawView, Rows, Run, Variants, Views, WorkInputs, pointwise,
+        Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Moved,
+        Numerics, Parameter, Pointwise, RawView, Rows, Run, Variants, Views, WorkInputs, pointwise,
         pointwise_in_parallel,
     };
     pub use crate::config::VARIABLES;

@@ -9,6 +9,7 @@ mod declaration;
 mod fused;
 mod kernel;
 pub(crate) mod kernel_memory;
+mod moved;
 mod numerics;
 mod operand;
 mod packs;
@@ -34,6 +35,7 @@ pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
 #[doc(hidden)]
 pub use kernel_memory::KernelMemory;
+pub use moved::Moved;
 pub use numerics::{ErrorClass, Numerics};
 pub(crate) use operand::Operand;
 pub(crate) use packs::Packs;
