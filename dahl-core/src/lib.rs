@@ -144,8 +144,8 @@ pub mod __private {
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, EncodedArguments, ErrorClass, InPlace,
-        Kernel, Leaves, NoArguments, Numerics, Parameter, Pointwise, PointwiseArguments, PointwiseCuda,
-        PointwiseMap, RawView, Rows, Run, Variants, Views, WorkInputs,
+        Kernel, Leaves, Moved, NoArguments, Numerics, Parameter, Pointwise, PointwiseArguments,
+        PointwiseCuda, PointwiseMap, RawView, Rows, Run, Variants, Views, WorkInputs,
     };
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{

@@ -55,6 +55,15 @@ pub(crate) fn around(shape: &[usize], axis: usize) -> [usize; 3] {
     [shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product()]
 }
 
+/// For each axis of an array, how many elements its next index is away, in row-major order.
+pub(crate) fn row_major_strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    strides
+}
+
 /// Rows that are added one after the other. Their sums are added pairwise, so the error is that of `ROWS + log2(rows /
 /// ROWS)` additions, not of `rows`.
 const ROWS: usize = 64;

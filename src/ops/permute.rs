@@ -3,6 +3,8 @@
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD, IxDyn};
 use dahl::prelude::*;
 
+use crate::cpu::row_major::row_major_strides;
+
 /// Whether each axis is there once.
 fn is_permutation<const A: usize>(axes: [usize; A]) -> bool {
     (0..A).all(|axis| axes.contains(&axis))
@@ -22,6 +24,7 @@ fn permuted<const N: usize, const A: usize>(shape: [usize; N], axes: [usize; A])
     cpu_only,
     shape(out = permuted(input.shape(), axes)),
     check(input.shape().len() == axes.len() && is_permutation(axes)),
+    moves = (axes.map(|axis| row_major_strides(&input.shape())[axis]), 0),
     gradient = permute_gradient(),
     reference = crate::reference::moved::permute,
     error = rounded

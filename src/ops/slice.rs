@@ -5,6 +5,8 @@
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis, Slice as Range};
 use dahl::prelude::*;
 
+use crate::cpu::row_major::row_major_strides;
+
 /// `shape` with extent `len` at `axis`.
 pub(super) fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -> [usize; N] {
     if let Some(extent) = shape.get_mut(axis) {
@@ -26,6 +28,7 @@ fn holds<const N: usize>(shape: [usize; N], axis: usize, start: usize, len: usiz
     R, W,
     shape(out = with_extent(input.shape(), axis, len)),
     check(holds(input.shape(), axis, start, len)),
+    moves = (row_major_strides(&input.shape()), start * row_major_strides(&input.shape())[axis]),
     cuda = crate::kernels::SLICE,
     gradient = slice_gradient(),
     reference = crate::reference::moved::slice,

@@ -14,6 +14,7 @@ const TILE: usize = 32;
 #[codelet(
     R, W,
     shape(out = [input.ncols(), input.nrows()]),
+    moves = ([1, input.ncols()], 0),
     cuda = crate::kernels::TRANSPOSE,
     gradient = adjoint(transpose),
     reference = crate::reference::moved::transpose,

@@ -9,3 +9,4 @@ mod recording;
 mod reductions;
 mod refused;
 mod rows;
+mod views;

@@ -79,6 +79,50 @@ fn equal_constants_are_one() -> dahl::Result<()> {
     Ok(())
 }
 
+/// Maps and a softmax of constants; what is made of them is small, but for the last.
+#[program]
+fn computed<'s, T: Real>(scope: &'s Recording<'_>, x: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
+    let values: Vec<T> = (0..6).map(|i| T::from_f64(f64::from(i) / 3.0 - 0.7)).collect();
+    let constant = scope.arena().from_slice([1, 6], &values)?;
+    let zeros = scope.arena().zeros([1, 6])?;
+    let shares = dahl::ops::softmax_init(scope, &exp_init(scope, &constant)?, 1)?;
+    let sum = dahl::ops::sum_axis_init(scope, &add_init(scope, &shares, &zeros)?, 1)?;
+    let large = add_init(scope, &sum, &scope.arena().zeros([1, 600_000])?)?;
+    let last = dahl::ops::slice_init(scope, &large, 1, 599_994, 6)?;
+    mul_init(scope, &mul_init(scope, x, &shares)?, &last)
+}
+
+fn check_computed<T: Real>() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let x = rt.from_vec([2, 6], (0..12).map(|i| T::from_f64(f64::from(i) - 3.3)).collect())?;
+    let mut results = Vec::new();
+    for passes in [Passes::none(), Passes::none().constants(true), Passes::all()] {
+        let mut program = Computed::new(&rt).passes(passes);
+        for _ in 0..3 {
+            let values = program.call(&x)?.to_vec()?;
+            results.push(values.into_iter().map(|value| value.to_f64().to_bits()).collect::<Vec<_>>());
+        }
+        let report = program.explain().first().map(ToString::to_string).unwrap_or_default();
+        let is_on = passes != Passes::none();
+        assert_eq!(report.contains("softmax of") && report.contains("is computed once"), is_on, "{report}");
+        assert_eq!(report.contains("stays: what it computes of constants has"), is_on, "{report}");
+        if passes == Passes::none().constants(true) {
+            // The large sum, its slice, and the two products.
+            assert_eq!(program.graph().tasks(), 4, "{}", program.graph());
+        }
+    }
+    assert!(results.iter().all(|result| *result == results[0]), "{}", T::NAME);
+    Ok(())
+}
+
+#[test]
+fn tasks_of_constants_are_computed_once_with_the_same_bits() -> dahl::Result<()> {
+    check_computed::<f16>()?;
+    check_computed::<bf16>()?;
+    check_computed::<f32>()?;
+    check_computed::<f64>()
+}
+
 /// The value of `y` changes between two tasks that look the same.
 #[program]
 fn changing<'s, T: Real>(

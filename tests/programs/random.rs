@@ -4,11 +4,13 @@
 use std::panic::Location;
 
 use dahl::ops::codelets::{
-    Add, Exp, Matmul, MaxAxis, MeanAxis, Mul, Neg, Relu, Softmax, Sub, Sum, SumAxis, VarianceAxis,
+    Add, Concat, Exp, Matmul, MaxAxis, MeanAxis, Mul, Neg, Permute, Relu, Slice, Softmax, Sub, Sum, SumAxis,
+    VarianceAxis,
 };
 use dahl::ops::{
-    add_init, add_self, exp_init, matmul_init, max_axis_init, mean_axis_init, mul_init, neg_init, relu_init,
-    softmax_init, sub_init, sum_axis_init, sum_init, variance_axis_init,
+    add_init, add_self, concat_init, exp_init, matmul_init, max_axis_init, mean_axis_init, mul_init,
+    neg_init, permute_init, relu_init, slice_init, softmax_init, sub_init, sum_axis_init, sum_init,
+    variance_axis_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
@@ -38,6 +40,10 @@ enum Action {
     VarianceAxis(usize),
     Softmax(usize),
     AddToTotal,
+    Permuted,
+    Half(usize, bool),
+    Joined(usize, usize, bool),
+    Computed(usize),
     Transposed,
     Constant(usize),
 }
@@ -58,6 +64,10 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => (0..2_usize).prop_map(Action::VarianceAxis),
         1 => (0..2_usize).prop_map(Action::Softmax),
         1 => Just(Action::AddToTotal),
+        2 => Just(Action::Permuted),
+        1 => (0..2_usize, any::<bool>()).prop_map(|(axis, last)| Action::Half(axis, last)),
+        2 => (0..2_usize, 1..6_usize, any::<bool>()).prop_map(|(axis, at, turned)| Action::Joined(axis, at, turned)),
+        1 => (0..2_usize).prop_map(Action::Computed),
         1 => Just(Action::Transposed),
         1 => (0..2_usize).prop_map(Action::Constant),
     ];
@@ -79,6 +89,9 @@ trait Scopes:
     + Scope<MeanAxis>
     + Scope<VarianceAxis>
     + Scope<Softmax>
+    + Scope<Permute>
+    + Scope<Slice>
+    + Scope<Concat>
 {
 }
 
@@ -96,6 +109,9 @@ impl<S> Scopes for S where
         + Scope<MeanAxis>
         + Scope<VarianceAxis>
         + Scope<Softmax>
+        + Scope<Permute>
+        + Scope<Slice>
+        + Scope<Concat>
 {
 }
 
@@ -116,6 +132,7 @@ fn run<'s, T: Real>(
             if index < inputs.len() { &inputs[index] } else { &made[index - inputs.len()] }
         };
         let (x, y) = (pick(one), pick(other));
+        let other_half = other % 2 == 1;
         let stretches = x.shape().iter().zip(y.shape()).all(|(&x, y)| x == y || x == 1 || y == 1);
         let is_full = |array: &Matrix<'_, T>| array.shape() == [n, n];
         let new = match action {
@@ -132,6 +149,24 @@ fn run<'s, T: Real>(
             Action::MeanAxis(axis) => mean_axis_init(scope, x, axis)?,
             Action::VarianceAxis(axis) => variance_axis_init(scope, x, axis, 0)?,
             Action::Softmax(axis) => softmax_init(scope, x, axis)?,
+            Action::Permuted => permute_init(scope, x, [1, 0])?,
+            Action::Half(axis, last) if x.shape()[axis] > 1 => {
+                let half = x.shape()[axis] / 2;
+                slice_init(scope, x, axis, if last { x.shape()[axis] - half } else { 0 }, half)?
+            }
+            Action::Joined(axis, at, turned) if x.shape()[axis] > at => {
+                let rest = x.shape()[axis] - at;
+                let (one, other) =
+                    (slice_init(scope, x, axis, 0, at)?, slice_init(scope, x, axis, at, rest)?);
+                let joined = if turned { [&other, &one] } else { [&one, &other] };
+                let joined = concat_init(scope, &joined, axis)?;
+                if other_half { slice_init(scope, &joined, axis, 0, at.min(rest))? } else { joined }
+            }
+            Action::Computed(seed) => {
+                let values: Vec<T> = (0..n).map(|i| T::from_f64((i % 5 + seed) as f64 - 2.0)).collect();
+                let constant = arena.from_slice([1, n], &values)?;
+                relu_init(scope, &softmax_init(scope, &constant, 1)?)?
+            }
             Action::AddToTotal if is_full(x) => {
                 add_self(total, x)?;
                 continue;
@@ -140,7 +175,7 @@ fn run<'s, T: Real>(
                 let [rows, cols] = x.shape();
                 relu_init(scope, &*x.reshaped([cols, rows])?)?
             }
-            Action::Constant(seed) => {
+            Action::Constant(seed) if x.shape().iter().all(|&extent| extent == 1 || extent == n) => {
                 let values: Vec<T> = (0..n * n).map(|i| T::from_f64((i % 7 + seed) as f64 - 3.0)).collect();
                 mul_init(scope, &arena.from_slice([n, n], &values)?, x)?
             }
@@ -209,11 +244,11 @@ proptest! {
         actions in actions(),
         workers in 1..3_usize,
         element in 0..4_usize,
-        on in any::<[bool; 7]>(),
+        on in any::<[bool; 8]>(),
         tight in any::<bool>(),
     ) {
         let passes = Passes::none().dead_tasks(on[0]).common_subexpressions(on[1]).fusion(on[2]);
-        let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]).epilogues(on[6]);
+        let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]).epilogues(on[6]).views(on[7]);
         let check = [check::<f16>, check::<bf16>, check::<f32>, check::<f64>][element];
         check(n, &actions, workers, passes, tight).expect("every call is right");
     }

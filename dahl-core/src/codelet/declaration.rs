@@ -2,6 +2,7 @@
 
 use super::accumulator::Accumulator;
 use super::kernel::{CUDA, Kernel};
+use super::moved::Moved;
 use super::rows::Rows;
 use super::work_inputs::WorkInputs;
 use crate::access::AccessMode;
@@ -42,6 +43,8 @@ pub struct Codelet {
     pub blocks: Option<usize>,
     /// For a kernel that computes [rows](Rows) apart from each other: how its arrays are cut into them.
     pub rows: Option<Rows>,
+    /// For a kernel that only moves elements: from where, for given shapes and arguments.
+    pub moves: Option<fn(&mut WorkInputs<'_>) -> Moved>,
     /// Floating-point operations of one task, if declared.
     pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
     /// Bytes that one task moves, if declared; otherwise those of its arrays.
@@ -66,6 +69,7 @@ impl Codelet {
             is_map: false,
             blocks: None,
             rows: None,
+            moves: None,
             flops: None,
             bytes: None,
         }
@@ -139,6 +143,12 @@ impl Codelet {
     /// Declares that its kernel computes rows apart from each other.
     pub const fn rows(mut self, rows: Rows) -> Self {
         self.rows = Some(rows);
+        self
+    }
+
+    /// Declares that its kernel only moves the elements of its one input to its output, and from where.
+    pub const fn moves(mut self, moves: fn(&mut WorkInputs<'_>) -> Moved) -> Self {
+        self.moves = Some(moves);
         self
     }
 

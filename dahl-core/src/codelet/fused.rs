@@ -88,7 +88,7 @@ impl FusedStep {
     }
 
     /// If its output is a contribution to a reduction: how it begins.
-    pub(super) fn contributes(&self) -> Option<&'static Accumulator> {
+    pub(crate) fn contributes(&self) -> Option<&'static Accumulator> {
         let parameters: &'static [Parameter] = self.codelet.parameters;
         parameters.last().and_then(|output| output.accumulator.as_ref()).filter(|_| self.finish.is_none())
     }

@@ -10,6 +10,7 @@ mod encoded_arguments;
 mod fused;
 mod kernel;
 pub(crate) mod kernel_memory;
+mod moved;
 mod numerics;
 mod operand;
 mod packs;
@@ -35,6 +36,7 @@ pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
 #[doc(hidden)]
 pub use kernel_memory::KernelMemory;
+pub use moved::Moved;
 pub use numerics::{ErrorClass, Numerics};
 pub(crate) use operand::Operand;
 pub(crate) use packs::Packs;

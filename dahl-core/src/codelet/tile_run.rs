@@ -220,7 +220,10 @@ impl TileRun<'_> {
                 let reads = !writes || step.contributes().is_some();
                 self.operands.push(Operand { writes, reads, ..operand });
             }
-            self.step(step, own);
+            // SAFETY: invariant V: the operands of the fused codelet are such, and a tile of one is a part of it; a step
+            // writes its own output, which it does not read otherwise, and the tiles of what is passed on are this run's,
+            // initialised, aligned to a line, and apart. Steps run one after the other.
+            unsafe { step.run(&self.operands, own, self.packs) };
         }
         if let (Some(reducer), Some(reduction)) = (&mut self.reducer, &fused.reduction) {
             let row = fused.rows.as_ref().map_or(&[][..], |rows| &rows.passed[reduction.passed]);
@@ -229,29 +232,31 @@ impl TileRun<'_> {
             unsafe { reducer.push(self.passed[reduction.passed], count, self.packs) };
         }
     }
+}
 
-    /// Runs a step on its operands.
-    fn step(&mut self, step: &FusedStep, arguments: &[u8]) {
-        if let Some((accumulator, _)) = step.finish {
-            let [total, target] = [0, 1].map(|index| &self.operands[index]);
-            // SAFETY: invariant V: it may be written and only this task uses it; no view of it exists.
-            let target = unsafe { elements_mut(target) };
-            // SAFETY: invariant V: nobody writes it meanwhile, as the target is another array or tile.
-            return accumulator.finish(target, unsafe { elements(total) }, false);
+impl FusedStep {
+    /// Runs the step on its operands.
+    ///
+    /// # Safety
+    /// Invariant V for each operand, of which the last one is its output, and no view of them exists.
+    pub(crate) unsafe fn run(&self, operands: &[Operand], arguments: &[u8], packs: &mut Packs) {
+        let output = operands.last().expect("a step has an output");
+        if let Some((accumulator, _)) = self.finish {
+            // SAFETY: V: it may be written and nobody else uses it; no view of it exists.
+            let target = unsafe { elements_mut(output) };
+            // SAFETY: V: nobody writes it meanwhile, as the target is other memory.
+            return accumulator.finish(target, unsafe { elements(&operands[0]) }, false);
         }
-        if let Some(accumulator) = step.contributes() {
-            let output = self.operands.last().expect("a step has an output");
-            // SAFETY: invariant V: it may be written and only this task uses it; no view of it exists.
+        if let Some(accumulator) = self.contributes() {
+            // SAFETY: V: it may be written and nobody else uses it; no view of it exists.
             accumulator.fill_identity(unsafe { elements_mut(output) });
         }
-        self.packs.restart();
-        // SAFETY: invariant V: the operands of the fused codelet are such, and a tile of one is a part of it; a step
-        // writes its own output, which it does not read otherwise, and the tiles of what is passed on are this run's,
-        // initialised, aligned to a line, and apart. Steps run one after the other.
-        let mut views = unsafe { Views::new(&self.operands, arguments, self.packs) };
-        step.kernel().run(&mut views, false);
+        packs.restart();
+        // SAFETY: V, by the caller.
+        let mut views = unsafe { Views::new(operands, arguments, packs) };
+        self.kernel().run(&mut views, false);
         // SAFETY: the same operands, and the views are gone.
-        unsafe { self.packs.unpack(&self.operands) };
+        unsafe { packs.unpack(operands) };
     }
 }
 

@@ -6,12 +6,18 @@ use super::{Action, Placement, Step, TaskDesc};
 use crate::array_id::ArrayId;
 use crate::codelet::{Kernel, Parameter};
 use crate::element::ElementType;
+use crate::shape::Layout;
 
 impl TaskDesc {
     /// Names another array in access `index`, with its private buffer, for a program's task.
     pub(crate) fn rebind(&mut self, index: usize, array: ArrayId, buffer: Option<ArrayId>) {
         let access = self.accesses.get_mut(index);
         (access.array, access.buffer, access.whole) = (Some(array), buffer, None);
+    }
+
+    /// Sets the layout of access `index`, for a program's task.
+    pub(crate) fn set_layout(&mut self, index: usize, layout: Layout) {
+        self.accesses.get_mut(index).layout = layout;
     }
 
     /// The bytes of the plain arguments, for a program's task.

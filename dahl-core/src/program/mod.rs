@@ -7,11 +7,13 @@ mod bindings;
 mod bodies;
 mod bound;
 mod check;
+mod compute;
 mod engine;
 mod flow;
 mod fusion;
 mod in_place;
 mod instance;
+mod moved;
 mod part;
 mod pending_call;
 mod record;
@@ -20,17 +22,19 @@ mod steps;
 mod varying;
 
 pub use bindings::{Bindings, Detached, Signature};
+pub use compute::compute;
 pub use engine::Engine;
 pub use flow::ControlFlow;
 pub use fusion::{FusedTask, fuse, is_map, is_reduction};
 pub use in_place::{InPlaceMap, in_place};
 pub use instance::Instance;
+pub use moved::{moved, reading};
 pub use part::{Kind, Part};
 pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
 pub use steps::{ArraySpec, Place, Step, StepKind};
 pub use varying::{Draws, Numbers, Varying, with_slot};
 
-pub use crate::codelet::{FusedOperand, TILE_BYTES, stretched};
+pub use crate::codelet::{FusedOperand, Moved, TILE_BYTES, stretched};
 pub use crate::graph::{
     Flow, Initial, LoggedArray, LoggedFlow, LoggedPartition, LoggedRegion, LoggedStep, PartOf,
 };

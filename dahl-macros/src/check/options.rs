@@ -22,6 +22,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     gradient(codelet, errors);
     blocks(codelet, errors);
     rows(codelet, errors);
+    moves(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
     }
@@ -177,6 +178,16 @@ fn rows(codelet: &Codelet, errors: &mut Errors) {
         if parameter.is_none_or(|parameter| parameter.access != Access::Read) {
             errors.at(name, format!("`{name}` is not an array of `{}` with mode `R`", codelet.name));
         }
+    }
+}
+
+/// A kernel that only moves elements has one input and one output.
+fn moves(codelet: &Codelet, errors: &mut Errors) {
+    let Some(from) = &codelet.options.moves else { return };
+    let modes = codelet.parameters.iter().map(|parameter| parameter.access);
+    let is_move = matches!(modes.collect::<Vec<_>>()[..], [Access::Read, Access::Write]);
+    if !is_move || codelet.form == Form::Map {
+        errors.at(from, "`moves` says from where a kernel moves the elements of its one input, of mode `R`, to its one output, of mode `W`; remove it");
     }
 }
 

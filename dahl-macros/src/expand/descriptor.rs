@@ -46,6 +46,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
     let map = (codelet.form == Form::Map).then(|| quote!(.map()));
     let blocks = codelet.options.blocks.as_ref().map(|elements| quote!(.blocks(#elements)));
     let rows = codelet.options.rows.as_ref().map(|declared| rows(codelet, declared));
+    let moves = codelet.options.moves.as_ref().map(|from| moves(codelet, from));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
     let bytes = codelet.options.bytes.as_ref().map(|bytes| count(codelet, "bytes", bytes));
     quote! {
@@ -63,6 +64,7 @@ pub(super) fn codelet(codelet: &Codelet, in_cuda: Option<&MapInCuda>) -> TokenSt
                     #map
                     #blocks
                     #rows
+                    #moves
                     #flops
                     #bytes
             }
@@ -230,8 +232,24 @@ fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
     quote!(.#method(#counting))
 }
 
+/// `.moves(..)`.
+fn moves(codelet: &Codelet, from: &Expr) -> TokenStream {
+    let root = &codelet.root;
+    let closure = of_shapes(codelet, from, |from| quote!(#root::__private::Moved::new(#from)));
+    quote!(.moves(#closure))
+}
+
 /// The closure that computes a number: the names of the data parameters are bound to their extents.
 pub(super) fn counting(codelet: &Codelet, expression: &Expr) -> TokenStream {
+    of_shapes(codelet, expression, |count| quote!(#count as f64))
+}
+
+/// The closure that computes a value of shapes and arguments, which `finish` converts.
+fn of_shapes(
+    codelet: &Codelet,
+    expression: &Expr,
+    finish: impl FnOnce(&Ident) -> TokenStream,
+) -> TokenStream {
     let (operands, count) = (local("operands"), local("count"));
     let text = expression.to_token_stream();
     let bind = |name: &Ident, value: TokenStream| {
@@ -244,12 +262,13 @@ pub(super) fn counting(codelet: &Codelet, expression: &Expr) -> TokenStream {
         bind(&argument.name, quote!(#operands.argument::<#ty>()))
     });
     let value = quote_spanned!(expression.span()=> let #count = #expression;);
+    let finish = finish(&count);
     quote! {
         |#operands| {
             #(#extents)*
             #(#arguments)*
             #value
-            #count as f64
+            #finish
         }
     }
 }

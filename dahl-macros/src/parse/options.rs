@@ -29,6 +29,7 @@ pub(crate) struct Options {
     pub(crate) parallel_kernel: Option<Path>,
     pub(crate) blocks: Option<Expr>,
     pub(crate) rows: Option<RowsOption>,
+    pub(crate) moves: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
@@ -84,7 +85,7 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example for errors.
-const USAGE: [(&str, &str); 18] = [
+const USAGE: [(&str, &str); 19] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -97,6 +98,7 @@ const USAGE: [(&str, &str); 18] = [
     ("parallel", "parallel = softmax_by_rows"),
     ("blocks", "blocks = simd::BLOCK"),
     ("rows", "rows(axis, whole = [weight, bias])"),
+    ("moves", "moves = (strides, offset)"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
@@ -179,6 +181,7 @@ impl Options {
                 parenthesized!(content in input);
                 self.rows = Some(content.parse()?);
             }
+            "moves" => self.moves = Some(value(input)?),
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),

@@ -13,7 +13,8 @@ use dahl_core::__program::Varying;
 use crate::graph::{Graph, Origin, Task};
 
 /// What a task computes: codelet, kernel, arguments, which of them vary and how, and for each access the layout and, if it reads, the value.
-type Key = (usize, usize, Vec<u8>, Vec<Varying>, Vec<(Vec<usize>, Vec<isize>, Option<(usize, usize)>)>);
+type Key =
+    (usize, usize, Vec<u8>, Vec<Varying>, Vec<(Vec<usize>, Vec<isize>, usize, Option<(usize, usize)>)>);
 
 pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut changes = vec![0_usize; graph.arrays.len()];
@@ -77,7 +78,7 @@ fn key(graph: &Graph, task: &Task, version: &[usize]) -> Option<Key> {
     let desc = task.desc().filter(|desc| desc.is_plain_call())?;
     let of = task.uses.iter().zip(desc.accesses()).map(|(access, layout)| {
         let value = access.array.filter(|_| access.reads).map(|array| (array, version[graph.root(array)]));
-        (layout.extents().to_vec(), layout.strides(), value)
+        (layout.extents().to_vec(), layout.strides(), layout.offset(), value)
     });
     // A part may be changed through its whole array.
     let is_whole =

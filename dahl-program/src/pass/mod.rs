@@ -7,6 +7,8 @@ mod constants;
 mod dead_tasks;
 mod fusion;
 mod in_place;
+mod makers;
+mod views;
 
 use std::fmt;
 
@@ -25,6 +27,7 @@ pub struct Passes {
     in_place: bool,
     reductions: bool,
     epilogues: bool,
+    views: bool,
 }
 
 impl Default for Passes {
@@ -64,6 +67,7 @@ impl Passes {
             in_place: true,
             reductions: true,
             epilogues: true,
+            views: true,
         }
     }
 
@@ -77,10 +81,12 @@ impl Passes {
             in_place: false,
             reductions: false,
             epilogues: false,
+            views: false,
         }
     }
 
-    /// Whether of several constants with one value, one is left.
+    /// Whether tasks of constants are computed once, while the program is recorded, and of several constants with one value, one
+    /// is left.
     pub const fn constants(mut self, on: bool) -> Self {
         self.constants = on;
         self
@@ -124,6 +130,12 @@ impl Passes {
         self
     }
 
+    /// Whether moves of elements that undo each other are removed, and moved elements are read where they were.
+    pub const fn views(mut self, on: bool) -> Self {
+        self.views = on;
+        self
+    }
+
     /// Takes a graph through the passes for a runtime.
     pub(crate) fn run(self, graph: &mut Graph, engine: &Engine) -> Vec<PassReport> {
         let has_devices = engine.has_devices();
@@ -137,6 +149,7 @@ impl Passes {
             }
         };
         run(self.constants, "constants", &constants::run);
+        run(self.views && !has_devices, "views", &views::run);
         run(self.common_subexpressions, "common subexpressions", &common_subexpressions::run);
         run(self.dead_tasks, "dead tasks", &dead_tasks::run);
         let fuses = Fuses {
@@ -149,6 +162,7 @@ impl Passes {
         run(self.in_place && !has_devices, "in place", &in_place::run);
         let not_on_devices = [
             (fuses.any(), "fusion", "not done: fused tasks have no kernel for devices"),
+            (self.views, "views", "not done: on a device, arrays are read as they lie there"),
             (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
         ];
         for (_, pass, note) in not_on_devices.into_iter().filter(|(on, ..)| *on && has_devices) {

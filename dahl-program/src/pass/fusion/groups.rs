@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use dahl_core::__program::{Kind, Part, is_reduction};
 
+use super::super::makers::Makers;
 use super::Fuses;
-use super::makers::Makers;
 use super::task::fused;
 use super::tiles::{Member, Tiles, has_extents};
 use crate::graph::{Graph, Order, Task};

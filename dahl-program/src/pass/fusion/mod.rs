@@ -18,7 +18,7 @@
 //! in the middle of it: no path leads from the task to the step through a third one.
 
 mod groups;
-mod makers;
+
 mod task;
 mod tiles;
 

@@ -5,8 +5,8 @@ use dahl_core::__program::{FusedOperand, FusedTask, StepKind, fuse};
 use super::tiles::{Member, Tiles};
 use crate::graph::{Task, Use};
 
-/// An array that steps read: its number, in which extents, and whether it is cut.
-type Input = (usize, Vec<usize>, bool);
+/// An array that steps read: its number, its extents and strides, the first element, and whether it is cut.
+type Input = (usize, Vec<usize>, Vec<isize>, usize, bool);
 
 /// One task for these steps, and a sum of what one of them makes. `is_passed`: whether only they read an array.
 pub(super) fn fused(
@@ -19,8 +19,10 @@ pub(super) fn fused(
     let made: Vec<usize> = members.iter().map(Member::made).collect();
     let (passed, outputs): (Vec<usize>, Vec<usize>) = made.iter().partition(|array| is_passed(**array));
     let input = |member: &Member<'_>, operand: usize| -> Input {
-        let extents = member.part.extents(operand).to_vec();
-        (member.arrays[operand], extents, member.part.is_cut(operand))
+        let access =
+            member.part.desc().accesses().nth(member.part.access(operand)).expect("it has an access");
+        let (extents, strides) = (access.extents().to_vec(), access.strides());
+        (member.arrays[operand], extents, strides, access.offset(), member.part.is_cut(operand))
     };
     let mut inputs: Vec<Input> = Vec::new();
     for member in members {

@@ -3,7 +3,7 @@
 use crate::graph::{Graph, Task, Use};
 
 /// Who makes and reads each array.
-pub(super) struct Makers {
+pub(in crate::pass) struct Makers {
     /// The step that writes it, if one does, once.
     producer: Vec<Option<usize>>,
     first: Vec<Option<usize>>,
@@ -11,7 +11,7 @@ pub(super) struct Makers {
 }
 
 impl Makers {
-    pub(super) fn of(graph: &Graph) -> Self {
+    pub(in crate::pass) fn of(graph: &Graph) -> Self {
         let mut readers = vec![Vec::new(); graph.arrays.len()];
         for (step, task) in graph.tasks.iter().enumerate() {
             task.reads().for_each(|array| readers[array].push(step));
@@ -20,18 +20,18 @@ impl Makers {
     }
 
     /// The step before `step` that makes an array.
-    pub(super) fn of_before(&self, array: usize, step: usize) -> Option<usize> {
+    pub(in crate::pass) fn of_before(&self, array: usize, step: usize) -> Option<usize> {
         self.producer[array].filter(|&made_by| made_by < step)
     }
 
     /// The steps that read an array, once for each access.
-    pub(super) fn readers(&self, array: usize) -> &[usize] {
+    pub(in crate::pass) fn readers(&self, array: usize) -> &[usize] {
         &self.readers[array]
     }
 
     /// Whether a step uses whole arrays, its arguments do not vary, and no other step changes its output or has used it
     /// before.
-    pub(super) fn is_free(&self, graph: &Graph, step: usize) -> bool {
+    pub(in crate::pass) fn is_free(&self, graph: &Graph, step: usize) -> bool {
         let task: &Task = &graph.tasks[step];
         let is_whole = |access: &Use| access.array.is_some_and(|array| graph.arrays[array].part.is_none());
         let is_made_here =
