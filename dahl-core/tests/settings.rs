@@ -50,7 +50,7 @@ fn a_wrong_value_is_an_error_with_the_name_the_value_and_the_callers_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     fs::write(&file, "").expect("it can be written");
-    let wrong: [(&str, &[&OsStr]); 25] = [
+    let wrong: [(&str, &[&OsStr]); 26] = [
         (
             "DAHL_NCPU",
             &["0".as_ref(), "".as_ref(), "many".as_ref(), "4097".as_ref(), "-1".as_ref(), not_text],
@@ -58,6 +58,7 @@ fn a_wrong_value_is_an_error_with_the_name_the_value_and_the_callers_line() {
         ("DAHL_BIND", &["".as_ref(), "core".as_ref(), "1000000".as_ref(), not_text]),
         ("DAHL_SCHED", &["".as_ref(), "wss".as_ref(), not_text]),
         ("DAHL_RAND_SEED", &["".as_ref(), "x".as_ref(), "-1".as_ref(), not_text]),
+        ("DAHL_ENERGY_WEIGHT", &["-1".as_ref(), "x".as_ref(), "".as_ref(), not_text]),
         ("DAHL_PLAN", &[]),
         ("DAHL_WRITE_PLAN", &["no/such/folder/plan".as_ref(), folder.path().as_os_str()]),
         ("DAHL_TASKS_IN_FLIGHT", &["0".as_ref(), "1048577".as_ref(), not_text]),

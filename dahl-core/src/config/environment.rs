@@ -9,7 +9,9 @@ use dahl_energy::{Absence, Meters};
 
 use super::variables;
 use crate::error::{Error, ErrorKind, Result};
+use crate::machine::Machine;
 use crate::metering::EnergySetting;
+use crate::scheduler::{EnergyWeight, Power};
 use crate::statistics::Output;
 use crate::topology::Binding;
 
@@ -119,4 +121,43 @@ pub(super) fn energy(
 pub(super) fn default_name() -> String {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     format!("runtime {}", 1 + BUILT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What a joule is worth, if it is worth something. The machine must say the power of its workers.
+#[track_caller]
+pub(super) fn energy_weight(
+    set: Option<f64>,
+    machine: Option<&Machine>,
+    cpu_workers: usize,
+) -> Result<Option<EnergyWeight>> {
+    let variable = "DAHL_ENERGY_WEIGHT";
+    let (setting, text) = match (set, variables::text(variable)?) {
+        (Some(set), _) => ("energy_weight", set.to_string()),
+        (None, Some(text)) => (variable, text),
+        (None, None) => return Ok(None),
+    };
+    let kind = |expected: &str| {
+        let (value, expected) = (text.clone(), expected.to_owned());
+        ErrorKind::Config { setting, value, expected }
+    };
+    let weight = match text.trim().parse::<f64>() {
+        Ok(0.0) => return Ok(None),
+        Ok(weight) if weight > 0.0 && weight.is_finite() => weight,
+        _ => return Err(Error::new(kind(variables::accepted(variable)))),
+    };
+    let Some(machine) = machine else {
+        let expected = "a machine file besides (`DAHL_MACHINE`), which says the power of workers";
+        return Err(Error::new(kind(expected)));
+    };
+    let power =
+        |watts: Option<f64>, idle_watts: Option<f64>| Some(Power { watts: watts?, idle_watts: idle_watts? });
+    let of_cpu = std::iter::repeat_n(power(machine.cpu.watts, machine.cpu.idle_watts), cpu_workers);
+    let of_devices = machine.devices.iter().map(|device| power(device.watts, device.idle_watts));
+    match of_cpu.chain(of_devices).collect::<Option<Vec<_>>>() {
+        Some(powers) => Ok(Some(EnergyWeight::new(weight, powers))),
+        None => {
+            let expected = "a machine that has `watts` and `idle_watts` for the CPU and for each device";
+            Err(Error::new(kind(expected)))
+        }
+    }
 }

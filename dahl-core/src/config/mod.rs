@@ -35,6 +35,7 @@ use crate::topology::Binding;
 /// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
 /// | [`trace`](Self::trace) | `DAHL_TRACE`: a file, `NAME.json` | none |
 /// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
+/// | [`energy_weight`](Self::energy_weight) | `DAHL_ENERGY_WEIGHT`: seconds that a joule is worth | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 512 for each worker, 1024 at least |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
@@ -63,6 +64,7 @@ pub struct RuntimeBuilder {
     write_plan: Option<PathBuf>,
     trace: Option<PathBuf>,
     rand_seed: Option<u64>,
+    energy_weight: Option<f64>,
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
@@ -139,6 +141,15 @@ impl RuntimeBuilder {
     /// Sets the seed of the scheduler `random`, and of [`Runtime::next_seed`](crate::Runtime::next_seed).
     pub fn rand_seed(mut self, seed: u64) -> Self {
         self.rand_seed = Some(seed);
+        self
+    }
+
+    /// Sets how many seconds a joule is worth for `dm`, `dmda`, `dmdas` and `heft`: 0, the default, for the least time, more for less
+    /// energy (StarPU's gamma). They place a task where its expected end and the worth of its energy are least together:
+    /// that of its worker beyond the idle power, and the idle power of all workers for as long as the task makes the run
+    /// longer. A machine file says the power of its workers.
+    pub fn energy_weight(mut self, seconds_per_joule: f64) -> Self {
+        self.energy_weight = Some(seconds_per_joule);
         self
     }
 

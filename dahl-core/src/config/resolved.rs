@@ -8,7 +8,7 @@ use dahl_energy::Absence;
 
 use super::RuntimeBuilder;
 use super::devices::cuda_devices;
-use super::environment::{binding, count, default_name, energy, from_environment, statistics};
+use super::environment::{binding, count, default_name, energy, energy_weight, from_environment, statistics};
 use super::schedulers::{Size, named_scheduler, recording};
 use super::variables;
 use crate::autotune::{KernelPolicy, TeamPolicy};
@@ -151,7 +151,8 @@ impl RuntimeBuilder {
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, usual, MOST)?;
         let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, Some)?;
-        let size = Size { workers, tasks_in_flight, rand_seed };
+        let energy_weight = energy_weight(self.energy_weight, machine.as_ref(), cpu_workers)?;
+        let size = Size { workers, tasks_in_flight, rand_seed, energy: energy_weight };
         let (mut scheduler, divergences) = match (self.custom, self.plan) {
             (Some(custom), _) => (custom, None),
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use super::variables;
 use crate::error::{Error, ErrorKind, Result};
-use crate::scheduler::{self, Plan, PlanDivergences, Recording, Scheduler, Static};
+use crate::scheduler::{self, EnergyWeight, Plan, PlanDivergences, Recording, Scheduler, Static};
 
 /// The sizes that a scheduler is created for.
-#[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) workers: usize,
     pub(super) tasks_in_flight: usize,
     pub(super) rand_seed: u64,
+    /// If energy has a weight.
+    pub(super) energy: Option<EnergyWeight>,
 }
 
 pub(super) type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<PlanDivergences>>);
@@ -29,6 +30,11 @@ pub(super) fn named_scheduler(
         (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
         (None, None) => ("DAHL_SCHED", variables::text("DAHL_SCHED")?.unwrap_or_else(default)),
     };
+    if size.energy.is_some() && !scheduler::weighs_energy(&name) {
+        let expected =
+            "one that weighs energy, since `energy_weight` is set: dm, dmda, dmdas, heft".to_owned();
+        return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
+    }
     if name == scheduler::STATIC {
         return static_scheduler(plan, setting, size.tasks_in_flight);
     }
@@ -36,7 +42,8 @@ pub(super) fn named_scheduler(
         let expected = format!("`{}`, since a plan is given", scheduler::STATIC);
         return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
     }
-    if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
+    let Size { workers, tasks_in_flight, rand_seed, energy } = size;
+    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks_in_flight, rand_seed, energy) {
         return Ok((scheduler, None));
     }
     let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);

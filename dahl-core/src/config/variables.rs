@@ -16,11 +16,12 @@ const SWITCH: &str = "0 or 1";
 const WHOLE: &str = "a whole number";
 
 /// The variables that users set, and what each may be.
-pub const VARIABLES: [(&str, &str); 36] = [
+pub const VARIABLES: [(&str, &str); 37] = [
     ("DAHL_NCPU", "a whole number from 1 to 4096"),
     ("DAHL_BIND", "`none`, `cores`, or processors as in `0-3,8`"),
     ("DAHL_SCHED", "the name of a scheduler"),
     ("DAHL_RAND_SEED", WHOLE),
+    ("DAHL_ENERGY_WEIGHT", "a number of seconds from 0"),
     ("DAHL_PLAN", "a file"),
     ("DAHL_WRITE_PLAN", "a file"),
     ("DAHL_TASKS_IN_FLIGHT", "a whole number from 1 to 1048576"),

@@ -17,8 +17,9 @@ mod sorted;
 mod workers;
 mod ws;
 
+pub(crate) use deque_model::{EnergyWeight, Power};
 pub use eager::Eager;
-pub(crate) use named::{NAMES, STATIC, by_name};
+pub(crate) use named::{NAMES, STATIC, by_name, weighs_energy};
 pub(crate) use plan::{Plan, PlanDivergences, Recorded, Recording, Static};
 pub use policy::Scheduler;
 use policy::suits;

@@ -99,6 +99,56 @@ fn makespan_us(scheduler: Option<&str>, link_gbytes_per_s: f64) -> Result<f64> {
     time_us(&rt, || factorise(&mut tiles, scheduler.is_none()))
 }
 
+/// The microseconds and the joules of the factorisation when durations are known, under a scheduler for which a joule is worth so
+/// many seconds. The device is five times as fast, and takes eight times the energy for a task.
+fn weighed(scheduler: &str, seconds_per_joule: f64) -> Result<(f64, f64)> {
+    let mut machine = machine(12.0);
+    (machine.cpu.watts, machine.cpu.idle_watts) = (Some(12.0), Some(2.0));
+    machine.devices = machine.devices.into_iter().map(|device| device.power(440.0, 4.0)).collect();
+    let builder = Runtime::builder().cpu_workers(2).scheduler(scheduler).check(false);
+    let rt = builder.virtual_machine(machine).energy_weight(seconds_per_joule).build()?;
+    measure(&rt)?;
+    let row = |i| (0..=i).map(|_| tile(&rt)).collect::<Result<Vec<_>>>();
+    let mut tiles = (0..TILES).map(row).collect::<Result<Vec<_>>>()?;
+    let mark = rt.energy_mark();
+    let us = time_us(&rt, || factorise(&mut tiles, false))?;
+    Ok((us, rt.energy_since(&mark).value().expect("the machine has powers")))
+}
+
+#[test]
+fn a_joule_that_is_worth_more_costs_time() -> Result<()> {
+    for name in ["dm", "dmda", "dmdas", "heft"] {
+        let runs = [0.0, 0.02, 1.0].map(|weight| weighed(name, weight));
+        let [fast, between, thrifty] = runs;
+        let (fast, between, thrifty) = (fast?, between?, thrifty?);
+        println!("{name}: {fast:.3?} {between:.3?} {thrifty:.3?} us, J");
+        assert!(fast.0 < between.0 && between.0 < thrifty.0, "{name}: {fast:?}, {between:?}, {thrifty:?}");
+        assert!(fast.1 > between.1 && between.1 > thrifty.1, "{name}: {fast:?}, {between:?}, {thrifty:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_weight_needs_a_scheduler_and_powers() {
+    let refusal = |machine: Option<Machine>, scheduler: &str, weight: f64| {
+        let builder = Runtime::builder().scheduler(scheduler).energy_weight(weight).cuda_devices(0);
+        let builder = match machine {
+            Some(machine) => builder.virtual_machine(machine),
+            None => builder,
+        };
+        builder.build().map(drop).map_err(|error| error.to_string()).unwrap_err()
+    };
+    let mut powered = machine(12.0);
+    (powered.cpu.watts, powered.cpu.idle_watts) = (Some(12.0), Some(2.0));
+    powered.devices = powered.devices.into_iter().map(|device| device.power(440.0, 4.0)).collect();
+    assert!(refusal(Some(powered.clone()), "ws", 1.0).contains("dm, dmda, dmdas, heft"));
+    assert!(refusal(Some(machine(12.0)), "dmda", 1.0).contains("`watts` and `idle_watts`"));
+    assert!(refusal(None, "dmda", 1.0).contains("a machine file"));
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(refusal(Some(powered.clone()), "dmda", wrong).contains("a number of seconds from 0"));
+    }
+}
+
 /// A lower bound for every schedule: all work is divided without loss, or the longest path runs on the device.
 fn bound_us() -> f64 {
     let n = TILES as f64;

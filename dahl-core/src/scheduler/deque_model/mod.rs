@@ -5,12 +5,14 @@
 //! measurements wait apart ([`Explorer`]). `heft` places tasks as late as possible, when a worker asks, so that of the
 //! ready tasks the one with the longest path to the end ([`Graph`]) chooses its worker first.
 
+mod energy_weight;
 mod explorer;
 mod graph;
 mod kinds;
 mod worker_queue;
 mod worker_queues;
 
+pub(crate) use energy_weight::{EnergyWeight, Power};
 use graph::{Graph, GraphAccess};
 use worker_queues::{Popped, WorkerQueues};
 
@@ -87,10 +89,10 @@ impl MeanTransfer {
 }
 
 impl DequeModel {
-    pub(crate) fn new(rule: Rule, tasks: usize) -> Self {
+    pub(crate) fn new(rule: Rule, tasks: usize, energy: Option<EnergyWeight>) -> Self {
         Self {
             rule,
-            queues: Mutex::new(WorkerQueues::new(rule, tasks)),
+            queues: Mutex::new(WorkerQueues::new(rule, tasks, energy)),
             graph: Mutex::default(),
             chances: Vec::new(),
             workers: None,

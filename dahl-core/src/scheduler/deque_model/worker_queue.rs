@@ -91,6 +91,19 @@ impl WorkerQueue {
         (end_ns, Cost { run_ns, transfer_ns, total_ns: end_ns - free_ns })
     }
 
+    /// When all its tasks will have run.
+    pub(super) fn all_end_ns(&self, now_ns: u64) -> u64 {
+        self.taken_end_ns(now_ns).saturating_add(self.queued_ns)
+    }
+
+    /// When all tasks that the worker has taken will have run.
+    fn taken_end_ns(&self, now_ns: u64) -> u64 {
+        let mut taken = self.taken.iter().map(|taken| taken.expected_ns);
+        let first_end_ns =
+            taken.next().map_or(now_ns, |expected_ns| self.begin_ns.saturating_add(expected_ns).max(now_ns));
+        first_end_ns.saturating_add(taken.sum::<u64>())
+    }
+
     /// When all tasks before `place` will have run, and the duration of the last one's kernel.
     fn free(&self, now_ns: u64, place: QueueKey) -> (u64, u64) {
         let ahead = self.tasks.count_before(place);
@@ -99,10 +112,7 @@ impl WorkerQueue {
         } else {
             self.tasks.iter().take(ahead).map(|waiting| waiting.cost.total_ns).sum()
         };
-        let mut taken = self.taken.iter().map(|taken| taken.expected_ns);
-        let first_end_ns =
-            taken.next().map_or(now_ns, |expected_ns| self.begin_ns.saturating_add(expected_ns).max(now_ns));
-        let free_ns = first_end_ns.saturating_add(taken.sum::<u64>()).saturating_add(queued_ns);
+        let free_ns = self.taken_end_ns(now_ns).saturating_add(queued_ns);
         let last = ahead.checked_sub(1).and_then(|last| self.tasks.iter().nth(last));
         let last_ns = match last {
             Some(waiting) => waiting.cost.run_ns,

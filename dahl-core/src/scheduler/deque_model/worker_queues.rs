@@ -3,7 +3,7 @@
 use super::explorer::{Estimate, Explorer, Offer};
 use super::kinds::Kinds;
 use super::worker_queue::{Taken, WorkerQueue};
-use super::{Order, Rule};
+use super::{EnergyWeight, Order, Rule};
 use crate::access::AccessMode;
 use crate::scheduler::sorted::QueueKey;
 use crate::scheduler::{Workers, suits};
@@ -16,6 +16,7 @@ const UNKNOWN_NS: u64 = 1000;
 #[derive(Debug)]
 pub(super) struct WorkerQueues {
     rule: Rule,
+    energy: Option<EnergyWeight>,
     queues: Vec<WorkerQueue>,
     /// The memory node of each worker.
     nodes: Vec<usize>,
@@ -75,9 +76,10 @@ impl Served {
 }
 
 impl WorkerQueues {
-    pub(super) fn new(rule: Rule, tasks: usize) -> Self {
+    pub(super) fn new(rule: Rule, tasks: usize, energy: Option<EnergyWeight>) -> Self {
         Self {
             rule,
+            energy,
             queues: Vec::new(),
             nodes: Vec::new(),
             workers: None,
@@ -167,7 +169,8 @@ impl WorkerQueues {
         self.place(task, rank, now_ns);
     }
 
-    /// Adds a task to the queue where it will end first; `estimates` are those of the task.
+    /// Adds a task to the queue where it will end first, or where its end and the worth of its energy are least; `estimates`
+    /// are those of the task.
     fn place(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
         let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
         self.placed += 1;
@@ -176,10 +179,16 @@ impl WorkerQueues {
         let run_ns =
             |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
         let fastest = able().min_by_key(|&worker| run_ns(worker));
+        let all_end_ns = || self.queues.iter().map(|queue| queue.all_end_ns(now_ns)).max().unwrap_or(now_ns);
+        let energy = self.energy.as_ref().map(|energy| (energy, all_end_ns()));
         let ends = able().map(|worker| {
             let transfer_ns = self.transfer_ns(&task, worker);
             let (end_ns, cost) = self.queues[worker].end_of(now_ns, place, run_ns(worker), transfer_ns);
-            (end_ns + self.later_ns(&task, worker, transfer_ns, fastest), worker, cost)
+            let energy_ns = energy.map_or(0, |(energy, all_end_ns)| {
+                energy.worth_ns(worker, cost.run_ns, end_ns.saturating_sub(all_end_ns))
+            });
+            let end_ns = end_ns + self.later_ns(&task, worker, transfer_ns, fastest);
+            (end_ns.saturating_add(energy_ns), worker, cost)
         });
         let (_, worker, cost) = ends.min_by_key(|&(end_ns, ..)| end_ns).unwrap_or_default();
         if cost.run_ns > 0 {

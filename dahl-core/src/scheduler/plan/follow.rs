@@ -41,7 +41,7 @@ struct State {
 impl Static {
     pub(crate) fn new(plan: Plan, divergences: Arc<PlanDivergences>, tasks: usize) -> Self {
         let places = plan.tasks.iter().enumerate().map(|(place, task)| (task.sequence, place)).collect();
-        let others = DequeModel::new(Rule::DMDA, tasks);
+        let others = DequeModel::new(Rule::DMDA, tasks, None);
         Self { plan, divergences, places, state: Mutex::default(), others, workers: None }
     }
 
