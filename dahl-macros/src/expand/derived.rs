@@ -86,7 +86,7 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
     let (signature, block) = kernel::in_compute_types(derived);
     let ReturnType::Type(_, compute) = &signature.output else { unreachable!("a map returns a value") };
     let typed = signature.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(input) => Some((&input.pat, &input.ty)),
+        FnArg::Typed(input) => Some((&*input.pat, &*input.ty)),
         FnArg::Receiver(_) => None,
     });
     let (inputs, arguments): (Vec<_>, Vec<_>) =
@@ -96,7 +96,7 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
     let [count, by] = [inputs.len(), map.by].map(Literal::usize_unsuffixed);
     let name = derived.name.to_string();
     let hash = descriptor::hash(derived);
-    let texts = |names: &[&Box<syn::Pat>]| {
+    let texts = |names: &[&syn::Pat]| {
         let names = names.iter().map(|name| name.to_token_stream().to_string());
         let names = names.map(|name| name.strip_prefix("r#").unwrap_or(&name).to_owned());
         names.collect::<Vec<_>>()
