@@ -10,7 +10,6 @@ use std::error::Error;
 use dahl::ops::{
     Transposed, axpy_self, fill, matmul, matmul_transposed, mean_squared_error_backward, relu, relu_backward,
 };
-use dahl::prelude::*;
 use dahl::{Matrix, Result, Runtime};
 
 const SHARDS: usize = 4;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use dahl_core::ranks::{Destination, Message, Tag, deliver};
 use dahl_ranks::RankFailed;
 
-use crate::communicator::{Any, Communicator, Receiving, Sending};
+use crate::communicator::{self, Any, Communicator, Receiving, Sending};
+use crate::discarded::Discarded;
 use crate::header::{Header, Kind};
 use crate::pulse::Pulse;
 use crate::run::Run;
@@ -67,7 +68,8 @@ pub(crate) struct Communication {
     communicator: Communicator,
     settings: Settings,
     events: Receiver<Event>,
-    next: Any,
+    /// The next header.
+    next: Option<Any>,
     sending: Vec<Sending>,
     receiving: Vec<Receiving>,
     /// By run, sender and tag.
@@ -95,7 +97,7 @@ impl Communication {
     pub(crate) fn new(communicator: Communicator, settings: Settings, events: Receiver<Event>) -> Self {
         let ranks = communicator.ranks();
         Self {
-            next: communicator.receive_any(header_memory()),
+            next: Some(communicator.receive_any(header_memory())),
             sending: Vec::new(),
             receiving: Vec::new(),
             arrived: HashMap::new(),
@@ -119,11 +121,8 @@ impl Communication {
                 is_idle = false;
                 self.take(event);
             }
-            while let Some((from, len, memory)) = self.next.test() {
+            while self.hear() {
                 is_idle = false;
-                self.next = self.communicator.receive_any(header_memory());
-                self.pulse.heard(from, Instant::now());
-                self.take_header(from, &memory[..len]);
             }
             is_idle &= !self.progress();
             if self.settle() {
@@ -147,6 +146,23 @@ impl Communication {
             }
         }
         self.communicator.finalise(self.next);
+    }
+
+    /// Takes the next header. False if none has arrived.
+    fn hear(&mut self) -> bool {
+        let Some(next) = self.next.take() else { return false };
+        match next.test() {
+            Err(next) => {
+                self.next = Some(next);
+                false
+            }
+            Ok(communicator::Arrived { from, len, memory }) => {
+                self.pulse.heard(from, Instant::now());
+                self.take_header(from, &memory[..len]);
+                self.next = Some(self.communicator.receive_any(memory));
+                true
+            }
+        }
     }
 
     fn take(&mut self, event: Event) {
@@ -183,6 +199,8 @@ impl Communication {
                     (None, None) => drop(self.expected.insert((from, tag), destination)),
                 }
             }
+            // The first failure says why, on all ranks.
+            Event::Fails { .. } if self.run.failure().is_some() => {}
             Event::Fails { cause } => {
                 let own = self.communicator.rank();
                 self.tell_others(Kind::Failed, &cause, None);
@@ -248,7 +266,7 @@ impl Communication {
             (Arrived::Large { len, large }, Some(destination)) => self.receive(from, len, large, destination),
             // So that the sender can end.
             (Arrived::Large { len, large }, None) if is_over => {
-                self.receive(from, len, large, Box::new(Discarded(Vec::new())));
+                self.receive(from, len, large, Box::new(Discarded::default()));
             }
             (arrived, None) => drop(self.arrived.insert((run, from, tag), arrived)),
         }
@@ -260,7 +278,7 @@ impl Communication {
             Ok(receiving) => self.receiving.extend(receiving.test()),
             Err((destination, error)) => {
                 destination.arrived(Err(error));
-                self.receive(from, len, large, Box::new(Discarded(Vec::new())));
+                self.receive(from, len, large, Box::new(Discarded::default()));
             }
         }
     }
@@ -334,7 +352,7 @@ impl Communication {
         let over: Vec<_> = self.arrived.extract_if(|(of, ..), _| *of <= run).collect();
         for ((_, from, _), arrived) in over {
             if let Arrived::Large { len, large } = arrived {
-                self.receive(from, len, large, Box::new(Discarded(Vec::new())));
+                self.receive(from, len, large, Box::new(Discarded::default()));
             }
         }
     }
@@ -371,16 +389,4 @@ impl Communication {
         eprintln!("dahl: rank {} ends all ranks: {cause}", self.communicator.rank());
         self.communicator.abort();
     }
-}
-
-/// A message that nobody needs.
-struct Discarded(Vec<u8>);
-
-impl Destination for Discarded {
-    fn memory(&mut self, len: usize) -> Result<&mut [u8], String> {
-        self.0.resize(len, 0);
-        Ok(&mut self.0)
-    }
-
-    fn arrived(self: Box<Self>, _: Result<(), String>) {}
 }

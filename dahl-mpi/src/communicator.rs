@@ -3,9 +3,9 @@
 //! Invariants:
 //! * M1: MPI is initialised as long as a `Communicator` is there, which never leaves the thread that made it, and
 //!   `Sending` and `Receiving` are used on this thread too. So MPI needs no more than its level FUNNELED of us.
-//! * M2: The memory of a request that is not complete stays where it is: a [`Sending`] owns its payload, and a
-//!   [`Receiving`] its destination, whose memory stays until `arrived`. One that is dropped before it is complete
-//!   leaks them.
+//! * M2: The memory of a request that is not complete stays where it is: a [`Sending`] owns its payload, a
+//!   [`Receiving`] its destination, whose memory stays until `arrived`, and an [`Any`] its memory. One that is dropped
+//!   before it is complete leaks them.
 #![allow(unsafe_code, reason = "calls MPI, which reads and writes memory while a request is under way")]
 
 use std::ffi::{c_int, c_void};
@@ -196,12 +196,16 @@ impl Communicator {
         std::process::abort();
     }
 
-    /// Ends MPI, if this has initialised it. `any` is the header that is still expected.
-    pub(crate) fn finalise(self, mut any: Any) {
-        // SAFETY: M1; the request is not complete, or complete and not freed.
-        unsafe { ffi::MPI_Cancel(&raw mut any.request) };
-        // SAFETY: as above; it is complete after that, and `any` no longer in use.
-        unsafe { ffi::MPI_Wait(&raw mut any.request, ffi::RSMPI_STATUS_IGNORE) };
+    /// Ends MPI, if this has initialised it. `next` is the header that is still expected.
+    pub(crate) fn finalise(self, next: Option<Any>) {
+        if let Some(Any { mut request, memory }) = next {
+            // SAFETY: M1; the request is not complete, or was not found to be so; the pointer is valid.
+            unsafe { ffi::MPI_Cancel(&raw mut request) };
+            // SAFETY: as above.
+            unsafe { ffi::MPI_Wait(&raw mut request, ffi::RSMPI_STATUS_IGNORE) };
+            // The request is complete.
+            drop(ManuallyDrop::into_inner(memory));
+        }
         let mut raw = self.raw;
         // SAFETY: M1; no request is under way.
         unsafe { ffi::MPI_Comm_free(&raw mut raw) };
@@ -209,7 +213,6 @@ impl Communicator {
             // SAFETY: M1; it is the last call.
             unsafe { ffi::MPI_Finalize() };
         }
-        drop(ManuallyDrop::into_inner(any.memory));
     }
 }
 
@@ -285,21 +288,31 @@ pub(crate) struct Any {
 }
 
 impl Any {
-    /// The sender and the length of the header that has arrived, and the memory that it is in.
-    pub(crate) fn test(&mut self) -> Option<(usize, usize, Box<[u8]>)> {
+    /// The header that has arrived.
+    ///
+    /// # Errors
+    /// This, if none has.
+    pub(crate) fn test(mut self) -> Result<Arrived, Self> {
         let (mut is_complete, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::uninit());
         // SAFETY: M1; the request is not complete, or was not found to be so; the pointers are valid.
         unsafe { ffi::MPI_Test(&raw mut self.request, &raw mut is_complete, status.as_mut_ptr()) };
         if is_complete == 0 {
-            return None;
+            return Err(self);
         }
         // SAFETY: MPI fills the status of a complete request.
         let status = unsafe { status.assume_init() };
         // SAFETY: the status is of a receive of bytes; the pointer is valid.
         let len = number(|len| unsafe { ffi::MPI_Get_count(&raw const status, bytes_type(), len) });
         let from = usize::try_from(status.MPI_SOURCE).expect("a rank");
-        // SAFETY: the request is complete, so MPI no longer uses the memory; the caller replaces this value, which is
-        // not tested again: the request is null, which never has a status with a source.
-        Some((from, len, unsafe { ManuallyDrop::take(&mut self.memory) }))
+        // MPI no longer uses the memory.
+        Ok(Arrived { from, len, memory: ManuallyDrop::into_inner(self.memory) })
     }
+}
+
+/// A header that has arrived.
+pub(crate) struct Arrived {
+    pub(crate) from: usize,
+    pub(crate) len: usize,
+    /// It is in the first `len` bytes.
+    pub(crate) memory: Box<[u8]>,
 }

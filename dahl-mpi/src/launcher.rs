@@ -98,6 +98,30 @@ impl Mpi {
         builder: RuntimeBuilder,
         program: impl FnOnce(&Runtime) -> Result<R>,
     ) -> std::result::Result<Option<R>, RankFailed> {
+        self.exchange(ranks, |transport| {
+            let mut cause = String::new();
+            let result = as_rank(transport, builder, program, |text| {
+                // The others hear of it before the runtime waits for its last tasks.
+                self.tell(Event::Fails { cause: text.to_owned() });
+                text.clone_into(&mut cause);
+            });
+            result.ok_or(cause)
+        })
+    }
+
+    /// Gives `part` the messages of the first `ranks` ranks, without a runtime: for what only exchanges messages. Else as
+    /// [`run_on`](Self::run_on).
+    ///
+    /// # Errors
+    /// The first rank that has failed; the error of `part` is the cause.
+    ///
+    /// # Panics
+    /// As [`run_on`](Self::run_on).
+    pub fn exchange<R>(
+        &self,
+        ranks: usize,
+        part: impl FnOnce(Arc<dyn Transport>) -> std::result::Result<R, String>,
+    ) -> std::result::Result<Option<R>, RankFailed> {
         assert!(
             (1..=self.ranks).contains(&ranks),
             "a program runs on 1 to {} ranks, not {ranks}",
@@ -108,23 +132,18 @@ impl Mpi {
         if self.rank >= ranks {
             return Ok(None);
         }
-        let network = Network { rank: self.rank, ranks, events: self.events.clone() };
-        let result = as_rank(Arc::new(network), builder, program, |cause| {
-            self.tell(Event::Fails { cause: cause.to_owned() });
-        });
+        let result = part(Arc::new(Network { rank: self.rank, ranks, events: self.events.clone() }));
         let (done, ended) = channel();
+        let result = result.map_err(|cause| self.tell(Event::Fails { cause }));
         self.tell(Event::Ends { done });
         let failed = ended.recv().unwrap_or_else(|_| {
             Some(RankFailed { rank: self.rank, cause: "the thread for messages panicked".to_owned() })
         });
-        match (failed, result) {
-            (None, Some(result)) => Ok(Some(result)),
-            (Some(failed), _) => {
-                self.has_failed.set(true);
-                Err(failed)
-            }
-            (None, None) => unreachable!("the thread for messages knows the cause"),
+        if let Some(failed) = failed {
+            self.has_failed.set(true);
+            return Err(failed);
         }
+        Ok(result.ok())
     }
 
     fn tell(&self, event: Event) {

@@ -19,6 +19,7 @@
 
 mod communication;
 mod communicator;
+mod discarded;
 mod header;
 mod launcher;
 mod pulse;

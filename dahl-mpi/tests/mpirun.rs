@@ -1,5 +1,6 @@
 //! Starts this program again by `mpirun`.
 
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -17,18 +18,30 @@ fn options() -> Option<Vec<&'static str>> {
     Some(if is_open_mpi { vec!["--allow-run-as-root", "--oversubscribe"] } else { Vec::new() })
 }
 
-fn start(options: &[&str], ranks: usize, what: &str) -> Result<Output, Failed> {
+fn mpirun(options: &[&str], ranks: usize, program: &Path) -> Command {
     let mut command = Command::new("mpirun");
+    command.args(options).args(["-n", &ranks.to_string()]).arg(program);
     command
-        .args(options)
-        .args(["-n", &ranks.to_string()])
-        .arg(std::env::current_exe()?)
-        .args([AS_RANK, what]);
+}
+
+fn start(options: &[&str], ranks: usize, what: &str) -> Result<Output, Failed> {
+    let mut command = mpirun(options, ranks, &std::env::current_exe()?);
+    command.args([AS_RANK, what]);
     // Each of them is a run of several processes.
     if std::env::var_os("PROPTEST_CASES").is_none() {
         command.env("PROPTEST_CASES", "60");
     }
     Ok(command.output()?)
+}
+
+/// The example, which `cargo test` has built.
+fn laptop(options: &[&str]) -> Result<(), Failed> {
+    let own = std::env::current_exe()?;
+    let built = own.ancestors().nth(2).ok_or("no folder of programs")?;
+    let output = mpirun(options, 2, &built.join("examples/laptop")).output()?;
+    let text = text(&output);
+    let is_same = text.contains("the same bits as on one rank") && text.contains("rank 1 of 2");
+    if output.status.success() && is_same { Ok(()) } else { Err(text.into()) }
 }
 
 fn text(output: &Output) -> String {
@@ -51,6 +64,8 @@ pub(crate) fn tests() -> ExitCode {
             if output.status.success() { Ok(()) } else { Err(text.into()) }
         }));
     }
+    let of_laptop = options.clone();
+    trials.push(Trial::test("the_example_laptop", move || laptop(&of_laptop)));
     for &(what, said) in failing::ALL {
         let options = options.clone();
         trials.push(Trial::test(what, move || {
