@@ -60,7 +60,12 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
                         earlier.location
                     ));
                 }
-                Some(_) => {}
+                Some(&earlier) => notes.push(format!(
+                    "{} of {} computes what that of {} does, and stays: it writes a result or an argument",
+                    graph.tasks[step].codelet(),
+                    graph.tasks[step].location,
+                    graph.tasks[earlier].location
+                )),
                 None => drop(found.insert(key, step)),
             }
         }

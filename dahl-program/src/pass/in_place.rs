@@ -33,7 +33,13 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
         let elements: usize = written.expect("a map has an output").iter().product();
         let is_whole = elements * graph.arrays[output].element.size_bytes == graph.arrays[output].bytes;
         let is_read_once = task.uses.iter().filter(|access| access.array == Some(target)).count() == 1;
-        if !(is_read_once && is_whole && arrays.may_join(graph, &reach, step, target, output)) {
+        let why = if is_read_once && is_whole {
+            arrays.keeps_apart(graph, &reach, step, target, output)
+        } else {
+            Some("it reads its input twice, or writes a part of its output")
+        };
+        if let Some(why) = why {
+            notes.push(format!("{} of {} overwrites nothing: {why}", task.codelet(), task.location));
             continue;
         }
         notes.push(format!("{} of {} overwrites an input", task.codelet(), task.location));
@@ -79,8 +85,15 @@ impl Arrays {
         Self { steps, begins, is_divided }
     }
 
-    /// Whether `step`, a map of `target` to `output`, can change one array in place of both.
-    fn may_join(&self, graph: &Graph, reach: &Reach, step: usize, target: usize, output: usize) -> bool {
+    /// Why `step`, a map of `target` to `output`, cannot change one array in place of both.
+    fn keeps_apart(
+        &self,
+        graph: &Graph,
+        reach: &Reach,
+        step: usize,
+        target: usize,
+        output: usize,
+    ) -> Option<&'static str> {
         let (old, new) = (&graph.arrays[target], &graph.arrays[output]);
         let is_private = old.is_temporary() && matches!(new.origin, Origin::Temporary | Origin::Output(_));
         let is_alike = old.element == new.element && old.bytes == new.bytes;
@@ -92,7 +105,16 @@ impl Arrays {
                 .iter()
                 .all(|&other| other == step || (other < step && reach.is_after(step, other)))
         };
-        is_private && is_alike && is_whole && is_made_before && is_made_here && is_dead_after()
+        if !is_private {
+            return Some("its input is an argument or a result, or its output is an argument");
+        }
+        if !(is_alike && is_whole) {
+            return Some("its input and its output are in parts, or differ in type or size");
+        }
+        if !(is_made_before && is_made_here) {
+            return Some("its input is a constant, or its output has a value before it");
+        }
+        (!is_dead_after()).then_some("another task may use its input after it")
     }
 
     /// Makes one array of a map's input and its output: the output if it is a result, otherwise the input.

@@ -147,7 +147,14 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
             None => in_piece(),
         };
         let from = from.or_else(in_piece);
-        let Some(from) = from.filter(|from| values.is_stable(from.array, step)) else { continue };
+        let Some(from) = from.filter(|from| values.is_stable(from.array, step)) else {
+            if known.contains_key(&input) || pieces.contains_key(&input) {
+                notes.push(format!(
+                    "{what} stays: it is of several parts, or not along axes of what was moved"
+                ));
+            }
+            continue;
+        };
         let [whole, made] = [from.array, output].map(|array| &graph.arrays[array]);
         if from.is_in_order()
             && whole.bytes == made.bytes
