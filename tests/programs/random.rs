@@ -3,9 +3,9 @@
 
 use std::panic::Location;
 
-use dahl::ops::codelets::{Add, Exp, Matmul, Mul, Neg, Relu, Sub, Sum, SumAxis};
+use dahl::ops::codelets::{Add, Exp, Greater, Matmul, Mul, Neg, Relu, Sub, Sum, SumAxis};
 use dahl::ops::{
-    add_init, add_self, exp_init, matmul_init, mul_init, neg_init, relu_init, sub_init, sum_axis_init,
+    add_init, add_self, exp_init, greater_init, matmul_init, mul_init, mul_self, neg_init, relu_init, sub_init, sum_axis_init,
     sum_init,
 };
 use dahl::prelude::*;
@@ -37,6 +37,8 @@ enum Action {
     AddToTotal,
     Transposed,
     Constant(usize),
+    /// Changes the total in one of two ways, by which of two sums is larger.
+    Branch,
 }
 
 fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
@@ -53,13 +55,16 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => Just(Action::AddToTotal),
         1 => Just(Action::Transposed),
         1 => (0..2_usize).prop_map(Action::Constant),
+        1 => Just(Action::Branch),
     ];
     prop::collection::vec((action, any::<usize>(), any::<usize>()), 1..24)
 }
 
 /// All operations of the programs.
 trait Scopes:
-    Scope<Add>
+    ControlFlow
+    + Scope<Add>
+    + Scope<Greater>
     + Scope<Sub>
     + Scope<Mul>
     + Scope<Relu>
@@ -72,7 +77,9 @@ trait Scopes:
 }
 
 impl<S> Scopes for S where
-    S: Scope<Add>
+    S: ControlFlow
+        + Scope<Add>
+        + Scope<Greater>
         + Scope<Sub>
         + Scope<Mul>
         + Scope<Relu>
@@ -114,6 +121,15 @@ fn run<'s, T: Real>(
             Action::SumAxis(axis) => sum_axis_init(scope, x, axis)?,
             Action::AddToTotal if is_full(x) => {
                 add_self(total, x)?;
+                continue;
+            }
+            Action::Branch if stretches => {
+                let is_larger = greater_init(scope, &sum_init(scope, x)?, &sum_init(scope, y)?)?;
+                scope.branch(&is_larger, |scope, holds| {
+                    let (x, y) = if holds { (x, y) } else { (y, x) };
+                    let product = relu_init(scope, &mul_init(scope, x, &neg_init(scope, y)?)?)?;
+                    mul_self(total, &exp_init(scope, &product)?)
+                })?;
                 continue;
             }
             Action::Transposed if !is_full(x) => {
