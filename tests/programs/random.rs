@@ -5,8 +5,8 @@ use std::panic::Location;
 
 use dahl::ops::codelets::{Add, Exp, Greater, Matmul, Mul, Neg, Relu, Sub, Sum, SumAxis};
 use dahl::ops::{
-    add_init, add_self, exp_init, greater_init, matmul_init, mul_init, mul_self, neg_init, relu_init, sub_init, sum_axis_init,
-    sum_init,
+    add_init, add_self, exp_init, greater_init, matmul_init, mul_init, mul_self, neg_init, relu_init,
+    sub_init, sum_axis_init, sum_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
