@@ -1,13 +1,14 @@
 //! [`Step`]: the scope of a network's operations in one step.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dahl::__nn::{Composite, Gradient, SealedScope};
 use dahl::ops::Philox;
 use dahl::prelude::*;
-use dahl::program::{Draws, ProgramScope};
+use dahl::program::{Draws, ProgramScope, refusal};
 use dahl::{Differentiable, Task};
 
 use crate::gradients;
@@ -193,6 +194,34 @@ impl ProgramScope for Step<'static> {
 }
 
 impl SealedScope for Step<'_> {}
+
+/// A step that learns is under a tape, and has no branches: [`detached`](Step::detached) has them.
+impl ControlFlow for Step<'_> {
+    fn arena_of_flow(&self) -> &Arena {
+        self.detached()
+    }
+
+    fn begin_body(&self, flow: &'static str, location: &'static Location<'static>) -> dahl::Result<Self> {
+        let Under::Arena(arena) = &self.under else {
+            let fact = "the step is under a tape, and no gradient passes through branches and loops yet; use those of \
+                        `step.detached()`, whose tasks have no gradient"
+                .to_owned();
+            return Err(refusal(flow, fact, location));
+        };
+        Ok(Self {
+            under: Under::Arena(arena.sibling()),
+            is_training: self.is_training,
+            seed: self.seed,
+            taken: AtomicU64::new(self.numbers_taken()),
+            draws: self.draws.clone(),
+        })
+    }
+
+    fn end_body(&self, body: &mut Self) {
+        self.set_numbers_taken(body.numbers_taken());
+        body.reset();
+    }
+}
 
 impl<C: Differentiable> Scope<C> for Step<'_> {
     #[inline]

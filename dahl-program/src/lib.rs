@@ -29,4 +29,4 @@ pub use scope::ProgramScope;
 #[doc(hidden)]
 pub use argument::argument;
 #[doc(hidden)]
-pub use dahl_core::__program::{Bindings, Draws, Outputs, with_slot};
+pub use dahl_core::__program::{Bindings, Draws, Outputs, refusal, with_slot};

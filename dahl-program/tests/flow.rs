@@ -181,7 +181,7 @@ fn check(steps: &[Step], calls: &[[bool; FLAGS]], rt: &Runtime, passes: Passes, 
 }
 
 proptest! {
-    #![proptest_config(config(16))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn branches_and_loops_give_the_sequential_result(

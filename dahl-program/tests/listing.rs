@@ -90,7 +90,7 @@ fn broken_files_are_refused_with_their_place() {
     };
     has("", &["step.program:1: expected a program that dahl has saved"]);
     has("{\"traceEvents\": []}", &["step.program:1: expected a program that dahl has saved"]);
-    has(&content.replacen("program 1", "program 2", 1), &["format `2`", "reads format 1"]);
+    has(&content.replacen("program 2", "program 1", 1), &["format `1`", "reads format 2"]);
     let cut = &content[..content.len() / 2];
     has(cut, &[&format!("step.program:{}:", cut.lines().count()), "EOF"]);
     has(&content.replacen("\"mix\"", "\"max\"", 1), &["step.program:1: the file is not as it was saved"]);

@@ -4,13 +4,13 @@
 use std::panic::Location;
 
 use dahl::ops::codelets::{
-    Add, Concat, Exp, Matmul, MaxAxis, MeanAxis, Mul, Neg, Permute, Relu, Slice, Softmax, Sub, Sum, SumAxis,
-    VarianceAxis,
+    Add, Concat, Exp, Greater, Matmul, MaxAxis, MeanAxis, Mul, Neg, Permute, Relu, Slice, Softmax, Sub, Sum,
+    SumAxis, VarianceAxis,
 };
 use dahl::ops::{
-    add_init, add_self, concat_init, exp_init, matmul_init, max_axis_init, mean_axis_init, mul_init,
-    neg_init, permute_init, relu_init, slice_init, softmax_init, sub_init, sum_axis_init, sum_init,
-    variance_axis_init,
+    add_init, add_self, concat_init, exp_init, greater_init, matmul_init, max_axis_init, mean_axis_init,
+    mul_init, mul_self, neg_init, permute_init, relu_init, slice_init, softmax_init, sub_init, sum_axis_init,
+    sum_init, variance_axis_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
@@ -46,6 +46,8 @@ enum Action {
     Computed(usize),
     Transposed,
     Constant(usize),
+    /// Changes the total in one of two ways, by which of two sums is larger.
+    Branch,
 }
 
 fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
@@ -70,13 +72,16 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => (0..2_usize).prop_map(Action::Computed),
         1 => Just(Action::Transposed),
         1 => (0..2_usize).prop_map(Action::Constant),
+        1 => Just(Action::Branch),
     ];
     prop::collection::vec((action, any::<usize>(), any::<usize>()), 1..24)
 }
 
 /// All operations of the programs.
 trait Scopes:
-    Scope<Add>
+    ControlFlow
+    + Scope<Add>
+    + Scope<Greater>
     + Scope<Sub>
     + Scope<Mul>
     + Scope<Relu>
@@ -96,7 +101,9 @@ trait Scopes:
 }
 
 impl<S> Scopes for S where
-    S: Scope<Add>
+    S: ControlFlow
+        + Scope<Add>
+        + Scope<Greater>
         + Scope<Sub>
         + Scope<Mul>
         + Scope<Relu>
@@ -169,6 +176,15 @@ fn run<'s, T: Real>(
             }
             Action::AddToTotal if is_full(x) => {
                 add_self(total, x)?;
+                continue;
+            }
+            Action::Branch if stretches => {
+                let is_larger = greater_init(scope, &sum_init(scope, x)?, &sum_init(scope, y)?)?;
+                scope.branch(&is_larger, |scope, holds| {
+                    let (x, y) = if holds { (x, y) } else { (y, x) };
+                    let product = relu_init(scope, &mul_init(scope, x, &neg_init(scope, y)?)?)?;
+                    mul_self(total, &exp_init(scope, &product)?)
+                })?;
                 continue;
             }
             Action::Transposed if !is_full(x) => {
