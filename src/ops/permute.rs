@@ -24,7 +24,7 @@ fn permuted<const N: usize, const A: usize>(shape: [usize; N], axes: [usize; A])
     cpu_only,
     shape(out = permuted(input.shape(), axes)),
     check(input.shape().len() == axes.len() && is_permutation(axes)),
-    moves = (axes.map(|axis| row_major_strides(&input.shape())[axis]), 0),
+    moves = (axes.map(|axis| row_major_strides(input.shape())[axis]), 0),
     gradient = permute_gradient(),
     reference = crate::reference::moved::permute,
     error = rounded

@@ -28,7 +28,7 @@ fn holds<const N: usize>(shape: [usize; N], axis: usize, start: usize, len: usiz
     R, W,
     shape(out = with_extent(input.shape(), axis, len)),
     check(holds(input.shape(), axis, start, len)),
-    moves = (row_major_strides(&input.shape()), start * row_major_strides(&input.shape())[axis]),
+    moves = (row_major_strides(input.shape()), start * row_major_strides(input.shape())[axis]),
     cuda = crate::kernels::SLICE,
     gradient = slice_gradient(),
     reference = crate::reference::moved::slice,
