@@ -30,6 +30,7 @@ mod compare;
 mod digits;
 mod distribution;
 mod double_double;
+mod dual;
 mod examine;
 mod expectation;
 mod failure;
@@ -49,6 +50,7 @@ pub use compare::{compare, compare_in, compare_kernels};
 pub use digits::Digits;
 pub use distribution::Distribution;
 pub use double_double::DoubleDouble;
+pub use dual::{Dual, forward_mode};
 pub use failure::{Check, Failure, Variant};
 pub use jump::compare_types;
 pub use operand::{
