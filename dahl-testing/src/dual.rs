@@ -25,13 +25,14 @@ pub struct Dual {
     slope: DoubleDouble,
 }
 
+/// The elements of several arrays.
+type Values = [Vec<f64>];
+
 /// The directional derivative of a map, for [`Gradient::tangent`](crate::gradient::Gradient::tangent).
 ///
 /// `map` gets the arrays of the inputs, and writes the output, of the shape of the first input: `|x, out|
 /// Exp::cpu(x[0], out)`.
-pub fn forward_mode(
-    map: impl Fn(&[&[Dual]], &mut [Dual]),
-) -> impl Fn(&[Vec<f64>], &[Vec<f64>]) -> Outcome<Vec<f64>> {
+pub fn forward_mode(map: impl Fn(&[&[Dual]], &mut [Dual])) -> impl Fn(&Values, &Values) -> Outcome<Vec<f64>> {
     move |inputs, directions| {
         let number = |(&value, &slope): (&f64, &f64)| Dual { value: value.into(), slope: slope.into() };
         let inputs = inputs.iter().zip(directions);

@@ -16,7 +16,7 @@
 //! runs a part of the inputs: see [`Tier`].
 //!
 //! [`gradients!`](gradients) checks the gradients of an operation by a tape in the same way, and [`gradient`] a backward
-//! against its forward.
+//! against its forward. [`forward_mode`] gives the derivative of a map to all digits, by [`Dual`] numbers.
 //!
 //! The modules: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle`
 //! computes the expected results, in f64 or `double_double`; `bound` gives the allowed errors, in a `format`; `compare`
