@@ -16,7 +16,7 @@
 //! runs a part of the inputs: see [`Tier`].
 //!
 //! [`gradients!`](gradients) checks the gradients of an operation by a tape in the same way, and [`gradient`] a backward
-//! against its forward.
+//! against its forward. [`forward_mode`] gives the derivative of a map to all digits, by [`Dual`] numbers.
 //!
 //! The modules: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle`
 //! computes the expected results, in f64 or `double_double`; `bound` gives the allowed errors, in a `format`; `compare`
@@ -30,6 +30,7 @@ mod compare;
 mod digits;
 mod distribution;
 mod double_double;
+mod dual;
 mod examine;
 mod expectation;
 mod failure;
@@ -49,6 +50,7 @@ pub use compare::{compare, compare_in, compare_kernels};
 pub use digits::Digits;
 pub use distribution::Distribution;
 pub use double_double::DoubleDouble;
+pub use dual::{Dual, forward_mode};
 pub use failure::{Check, Failure, Variant};
 pub use jump::compare_types;
 pub use operand::{

@@ -18,4 +18,4 @@ gradients!(minimum: [x: [4, 5], y: [4, 5]],
     |tape| minimum_init(tape, x, y)
 );
 
-function!(clip: clip_init(-0.5, 0.75), x in -1.5..1.5, kink -0.5, kink 0.75);
+function!(clip: Clip clip_init(-0.5, 0.75), x in -1.5..1.5, kink -0.5, kink 0.75);

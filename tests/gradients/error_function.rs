@@ -2,4 +2,4 @@
 
 use dahl::ops::erf_init;
 
-function!(erf: erf_init(), x in -3.0..3.0);
+function!(erf: Erf erf_init(), x in -3.0..3.0);

@@ -16,10 +16,17 @@ fn runtime() -> Result<Runtime, Box<dyn Error>> {
     Ok(Runtime::builder().cpu_workers(2).build()?)
 }
 
-/// Tests of a function of single elements.
+/// Tests of a map of one array: against differences, and its first gradient against dual numbers to all digits.
 macro_rules! function {
-    ($test:ident: $op:ident($($argument:expr),*), x in $range:expr $(, kink $kink:expr)*) => {
-        gradients!($test: [x: [4, 5] in $range], |tape| $op(tape, x $(, $argument)*), with $(kink($kink)),*);
+    ($test:ident: $Op:ident $op:ident($($argument:expr),*), x in $range:expr $(, kink $kink:expr)*) => {
+        gradients!(
+            $test: [x: [4, 5] in $range],
+            |tape| $op(tape, x $(, $argument)*),
+            tangent dahl::testing::forward_mode(|x, out| {
+                dahl::ops::codelets::$Op::cpu(x[0], out $(, dahl::prelude::Real::from_f64($argument))*)
+            }),
+            with $(kink($kink)),*
+        );
     };
 }
 

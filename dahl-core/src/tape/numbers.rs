@@ -11,6 +11,8 @@ pub(super) struct Numbers {
     near: Vec<u32>,
     /// Those that were made before, or after many other arrays.
     far: ById<u32>,
+    /// The highest id of these, or 0.
+    far_end: u64,
 }
 
 /// In place of a number.
@@ -21,6 +23,8 @@ impl Numbers {
     pub(super) fn get(&self, id: ArrayId) -> Option<u32> {
         match self.near(id).and_then(|place| self.near.get(place)) {
             Some(&number) if number != NONE => Some(number),
+            // Of a new array.
+            _ if id.number() > self.far_end => None,
             _ => self.far.get(&id).copied(),
         }
     }
@@ -35,7 +39,10 @@ impl Numbers {
         // Gaps are at most half of the vector, and a bit.
         let limit = 2 * self.near.len() + 64;
         match self.near(id).filter(|place| *place < limit && !self.near.is_empty()) {
-            None => drop(self.far.insert(id, number)),
+            None => {
+                self.far_end = self.far_end.max(id.number());
+                self.far.insert(id, number);
+            }
             Some(place) => {
                 if place >= self.near.len() {
                     self.near.resize(place + 1, NONE);
@@ -48,6 +55,7 @@ impl Numbers {
     pub(super) fn clear(&mut self) {
         self.near.clear();
         self.far.clear();
+        self.far_end = 0;
     }
 
     /// The place of an id in the vector, which may end before it.

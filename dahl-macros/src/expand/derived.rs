@@ -2,8 +2,9 @@
 //!
 //! Most are `Pointwise`: their code here is their body and what is known of them, and the core has the rest once.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::{FnArg, ReturnType};
 
 use super::{cuda, descriptor, everywhere, kernel, local};
@@ -86,7 +87,7 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
     let (signature, block) = kernel::in_compute_types(derived);
     let ReturnType::Type(_, compute) = &signature.output else { unreachable!("a map returns a value") };
     let typed = signature.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(input) => Some((&*input.pat, &*input.ty)),
+        FnArg::Typed(input) => Some((&input.pat, &input.ty)),
         FnArg::Receiver(_) => None,
     });
     let (inputs, arguments): (Vec<_>, Vec<_>) =
@@ -96,12 +97,10 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
     let [count, by] = [inputs.len(), map.by].map(Literal::usize_unsuffixed);
     let name = derived.name.to_string();
     let hash = descriptor::hash(derived);
-    let texts = |names: &[&syn::Pat]| {
-        let names = names.iter().map(|name| name.to_token_stream().to_string());
-        let names = names.map(|name| name.strip_prefix("r#").unwrap_or(&name).to_owned());
-        names.collect::<Vec<_>>()
-    };
-    let (input_names, argument_names) = (texts(&inputs), texts(&names));
+    let (read_parameters, text) =
+        (&derived.parameters[..inputs.len()], |name: &Ident| name.unraw().to_string());
+    let input_names = read_parameters.iter().map(|parameter| text(&parameter.name));
+    let argument_names = derived.arguments.iter().map(|argument| text(&argument.name));
     let broadcasts = derived.options.broadcast.is_some();
     let is_parallel = derived.options.parallel.is_some();
     let cuda = cuda::pointwise(derived);

@@ -74,8 +74,9 @@ macro_rules! __drawn {
 /// Tests the gradients of an operation by a tape, in f64: the first ones against differences of the operation, and the second
 /// ones against differences of the first.
 ///
-/// Inputs of the given shapes are drawn, from a range if one is given; then comes the operation under a tape. `with` adds
-/// settings of [`Gradient`](crate::gradient::Gradient), `first only` says that the gradient cannot be differentiated again.
+/// Inputs of the given shapes are drawn, from a range if one is given; then comes the operation under a tape. `tangent` gives
+/// the first derivative by another way, with which the first gradients are compared to all digits: for a map that is
+/// [`forward_mode`](crate::forward_mode), `tangent forward_mode(|x, out| Exp::cpu(x[0], out))`. `with` adds settings of [`Gradient`](crate::gradient::Gradient), `first only` says that the gradient cannot be differentiated again.
 /// The result is a module with the tests `first` and `second`.
 ///
 /// ```ignore
@@ -99,13 +100,18 @@ macro_rules! gradients {
     (
         $test:ident: [$($input:ident: $shape:tt $(in $range:expr)?),+ $(,)?],
         |$tape:ident| $forward:expr
+        $(, tangent $tangent:expr)?
         $(, with $($setting:ident($($value:expr)?)),*)? $(,)?
     ) => {
         mod $test {
             #[allow(unused_imports)]
             use super::*;
 
-            $crate::gradients!(@first [$($input: $shape $(in $range)?),+], |$tape| $forward, [$($($setting($($value)?)),*)?]);
+            $crate::gradients!(
+                @first [$($input: $shape $(in $range)?),+],
+                |$tape| $forward,
+                [$(tangent($tangent),)? $($($setting($($value)?)),*)?]
+            );
             $crate::gradients!(@second [$($input: $shape $(in $range)?),+], |$tape| $forward, [$($($setting($($value)?)),*)?]);
         }
     };
@@ -134,7 +140,7 @@ macro_rules! gradients {
         }
         $crate::gradients!(@each $arena $outer $tape $output $seed $rest $sums, [$($tail)*], [$($all)+]);
     };
-    (@first [$($input:ident: $shape:tt $(in $range:expr)?),+], |$tape:ident| $forward:expr, [$($setting:ident($($value:expr)?)),*]) => {
+    (@first [$($input:ident: $shape:tt $(in $range:expr)?),+], |$tape:ident| $forward:expr, [$($setting:ident($($value:expr)?)),* $(,)?]) => {
         #[test]
         fn first() {
             use $crate::gradient::Forwarded;
