@@ -4,9 +4,12 @@
 //     descend_with_momentum:  velocity = momentum * velocity + gradient + weight_decay * value, value -= learning_rate * velocity;
 //                             with nesterov, value -= learning_rate * (gradient + weight_decay * value + momentum * velocity)
 //
+//     .. with_master, and_master:  the value is read from its master copy where it is that, rounded; both are written
+//
 // A thread takes elements of its own, in the compute type, by the steps of the CPU in their order: the same bits. Where all arrays are
 // contiguous, these are 16 bytes of the value, and as many elements of each. The velocity is in the compute type, `S`.
 #include "map.cuh"
+#include "master.cuh"
 
 using namespace dahl;
 
@@ -31,12 +34,16 @@ template <class T> struct Descent {
 
     DAHL_DEVICE void step(T &value, T gradient) const {
         C old = widen(value);
-        value = narrow<T>(old - rate * (widen(gradient) + decay * old));
+        value = narrow<T>(moved(old, gradient));
     }
+    DAHL_DEVICE C moved(C old, T gradient) const { return old - rate * (widen(gradient) + decay * old); }
     template <class S> DAHL_DEVICE void step(T &value, S &velocity, T gradient, C keeps, bool nesterov) const {
-        C old = widen(value), slope = widen(gradient) + decay * old, fresh = keeps * C(velocity) + slope;
+        value = narrow<T>(moved(C(widen(value)), velocity, gradient, keeps, nesterov));
+    }
+    template <class S> DAHL_DEVICE C moved(C old, S &velocity, T gradient, C keeps, bool nesterov) const {
+        C slope = widen(gradient) + decay * old, fresh = keeps * C(velocity) + slope;
         velocity = S(fresh);
-        value = narrow<T>(old - rate * (nesterov ? slope + keeps * fresh : fresh));
+        return old - rate * (nesterov ? slope + keeps * fresh : fresh);
     }
 };
 
@@ -80,5 +87,37 @@ __global__ void descend_with_momentum(View<T, ANY> value, View<S, ANY> velocity,
     }
     for (size_t i = packs * EACH<T> + first_index(); i < values.len; i += grid_threads()) {
         descent.step(values[i], velocities[i], gradients[i], keeps, nesterov);
+    }
+}
+
+DAHL_KERNEL(descend_with_master, types(T: real, S: f32 f64), grid(blocks(value.len(), 1024)), block(256))
+template <class T, class S>
+__global__ void descend_with_master(View<T, ANY> value, View<S, ANY> master, View<const T, ANY> gradient, double learning_rate,
+                                    double weight_decay) {
+    using C = compute_t<T>;
+    Descent<T> descent = {C(learning_rate), C(weight_decay)};
+    Elements<T> values(value);
+    Elements<S> masters(master);
+    Elements<const T> gradients(gradient);
+    for (size_t i = first_index(); i < values.len; i += grid_threads()) {
+        C old = mastered(values[i], masters[i]);
+        set_mastered(values[i], masters[i], descent.moved(old, gradients[i]));
+    }
+}
+
+DAHL_KERNEL(descend_with_momentum_and_master, types(T: real, S: f32 f64), grid(blocks(value.len(), 1024)), block(256))
+template <class T, class S>
+__global__ void descend_with_momentum_and_master(View<T, ANY> value, View<S, ANY> master, View<S, ANY> velocity,
+                                                 View<const T, ANY> gradient, double learning_rate, double momentum,
+                                                 double weight_decay, bool nesterov) {
+    using C = compute_t<T>;
+    Descent<T> descent = {C(learning_rate), C(weight_decay)};
+    C keeps = C(momentum);
+    Elements<T> values(value);
+    Elements<S> masters(master), velocities(velocity);
+    Elements<const T> gradients(gradient);
+    for (size_t i = first_index(); i < values.len; i += grid_threads()) {
+        C old = mastered(values[i], masters[i]);
+        set_mastered(values[i], masters[i], descent.moved(old, velocities[i], gradients[i], keeps, nesterov));
     }
 }

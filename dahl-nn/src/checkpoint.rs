@@ -84,7 +84,7 @@ impl<T: Real> Content<T> {
             if let (Member::Parameter(parameter), Ok(())) = (member, &result) {
                 let name = name.to_string();
                 let array_names = optimizer.state_names(&name);
-                match read_state(file, name, &parameter.shape, &parameter.value, array_names) {
+                match read_state(file, name, &parameter.shape, &parameter.value, &array_names) {
                     Ok(state) => {
                         let of_state = state.iter().flat_map(|ParameterState { name, .. }| {
                             array_names.iter().map(|array_name| tensor_name(array_name, name))
@@ -122,7 +122,7 @@ fn read_state<T: Real>(
     name: String,
     shape: &[usize],
     value: &Vector<'_, T>,
-    array_names: &'static [&'static str],
+    array_names: &[&'static str],
 ) -> dahl::Result<Option<ParameterState<T>>> {
     let Some(noted) = file.noted(&step_key(&name)) else { return Ok(None) };
     let steps = noted.parse().map_err(|_| {
@@ -135,7 +135,7 @@ fn read_state<T: Real>(
         array.write()?.iter_mut().zip(elements?).for_each(|(to, from)| *to = from);
         arrays.push(array);
     }
-    Ok(Some(ParameterState { name, shape: shape.to_vec(), steps, array_names, arrays }))
+    Ok(Some(ParameterState { name, shape: shape.to_vec(), steps, array_names: array_names.to_vec(), arrays }))
 }
 
 fn tensor_name(array_name: &str, parameter: &str) -> String {

@@ -72,6 +72,7 @@ fn a_run_that_goes_on_has_the_same_bits() {
     compare::<f32, _>(|| Sgd::new(0.1).momentum(0.9).nesterov());
     compare::<f64, _>(|| Adam::new(0.01).amsgrad());
     compare::<bf16, _>(|| AdamW::new(0.01));
+    compare::<bf16, _>(|| AdamW::new(0.01).master_weights(true));
     compare::<f32, _>(|| {
         AdamW::new(0.01).group(|name| name.ends_with("bias"), |group| group.weight_decay(0.0))
     });

@@ -11,6 +11,7 @@ mod gradients;
 mod layers;
 mod loss_scaler;
 mod losses;
+mod master_weights;
 mod metrics;
 mod names;
 mod networks;

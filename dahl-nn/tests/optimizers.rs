@@ -7,6 +7,8 @@ use dahl::prelude::*;
 use dahl_nn::prelude::*;
 use serde_json::Value;
 
+use crate::master_weights::compare_mastered;
+
 /// Two parameters. Their gradients are set, and do not depend on the values.
 #[derive(Module)]
 pub(crate) struct Values<'m, T: Real> {
@@ -141,38 +143,46 @@ fn compare_rounded<T: Real<Compute = f32>>(mut half: impl Optimizer<T>, mut sing
 }
 
 macro_rules! as_pytorch {
-    ($($name:ident: $optimizer:expr;)+) => {$(
+    ($($name:ident: [$new:expr] $(.$setting:ident($($value:tt)*))*;)+) => {$(
         #[test]
         fn $name() {
-            compare::<f64>(stringify!($name), $optimizer, 1e-12);
-            compare::<f32>(stringify!($name), $optimizer, 1e-5);
-            compare_rounded::<f16>($optimizer, $optimizer);
-            compare_rounded::<bf16>($optimizer, $optimizer);
+            compare::<f64>(stringify!($name), $new$(.$setting($($value)*))*, 1e-12);
+            compare::<f32>(stringify!($name), $new$(.$setting($($value)*))*, 1e-5);
+            compare_rounded::<f16>($new$(.$setting($($value)*))*, $new$(.$setting($($value)*))*);
+            compare_rounded::<bf16>($new$(.$setting($($value)*))*, $new$(.$setting($($value)*))*);
+            compare_mastered::<f16, _>(
+                $new.master_weights(true)$(.$setting($($value)*))*,
+                $new$(.$setting($($value)*))*,
+            );
+            compare_mastered::<bf16, _>(
+                $new.master_weights(true)$(.$setting($($value)*))*,
+                $new$(.$setting($($value)*))*,
+            );
         }
     )+};
 }
 
 as_pytorch! {
-    sgd: Sgd::new(0.05);
-    sgd_decay: Sgd::new(0.05).weight_decay(0.1);
-    sgd_momentum: Sgd::new(0.05).momentum(0.9).weight_decay(0.1);
-    sgd_nesterov: Sgd::new(0.05).momentum(0.9).weight_decay(0.1).nesterov();
-    adam: Adam::new(1e-3);
-    adam_decay: Adam::new(0.02).betas(0.8, 0.95).eps(1e-6).weight_decay(0.1);
-    adam_amsgrad: Adam::new(0.02).betas(0.8, 0.5).weight_decay(0.1).amsgrad();
-    adamw: AdamW::new(1e-3);
-    adamw_decay: AdamW::new(0.02).betas(0.8, 0.95).eps(1e-6).weight_decay(0.1);
-    adamw_amsgrad: AdamW::new(0.02).betas(0.8, 0.5).weight_decay(0.1).amsgrad();
-    adamw_groups: AdamW::new(0.02).weight_decay(0.1)
+    sgd: [Sgd::new(0.05)];
+    sgd_decay: [Sgd::new(0.05)].weight_decay(0.1);
+    sgd_momentum: [Sgd::new(0.05)].momentum(0.9).weight_decay(0.1);
+    sgd_nesterov: [Sgd::new(0.05)].momentum(0.9).weight_decay(0.1).nesterov();
+    adam: [Adam::new(1e-3)];
+    adam_decay: [Adam::new(0.02)].betas(0.8, 0.95).eps(1e-6).weight_decay(0.1);
+    adam_amsgrad: [Adam::new(0.02)].betas(0.8, 0.5).weight_decay(0.1).amsgrad();
+    adamw: [AdamW::new(1e-3)];
+    adamw_decay: [AdamW::new(0.02)].betas(0.8, 0.95).eps(1e-6).weight_decay(0.1);
+    adamw_amsgrad: [AdamW::new(0.02)].betas(0.8, 0.5).weight_decay(0.1).amsgrad();
+    adamw_groups: [AdamW::new(0.02)].weight_decay(0.1)
         .group(|name| name.ends_with("bias"), |group| group.weight_decay(0.0).learning_rate(0.01));
-    rmsprop: RmsProp::new(0.01);
-    rmsprop_momentum: RmsProp::new(0.02).alpha(0.9).eps(1e-6).weight_decay(0.1).momentum(0.8);
-    rmsprop_centered: RmsProp::new(0.02).alpha(0.9).centered();
-    rmsprop_centered_momentum: RmsProp::new(0.02).alpha(0.9).weight_decay(0.1).momentum(0.8).centered();
-    adagrad: Adagrad::new(0.01);
-    adagrad_decay: Adagrad::new(0.1).lr_decay(0.05).weight_decay(0.1).initial_accumulator_value(0.2).eps(1e-6);
-    adadelta: Adadelta::new(1.0);
-    adadelta_decay: Adadelta::new(0.5).rho(0.8).eps(1e-4).weight_decay(0.1);
+    rmsprop: [RmsProp::new(0.01)];
+    rmsprop_momentum: [RmsProp::new(0.02)].alpha(0.9).eps(1e-6).weight_decay(0.1).momentum(0.8);
+    rmsprop_centered: [RmsProp::new(0.02)].alpha(0.9).centered();
+    rmsprop_centered_momentum: [RmsProp::new(0.02)].alpha(0.9).weight_decay(0.1).momentum(0.8).centered();
+    adagrad: [Adagrad::new(0.01)];
+    adagrad_decay: [Adagrad::new(0.1)].lr_decay(0.05).weight_decay(0.1).initial_accumulator_value(0.2).eps(1e-6);
+    adadelta: [Adadelta::new(1.0)];
+    adadelta_decay: [Adadelta::new(0.5)].rho(0.8).eps(1e-4).weight_decay(0.1);
 }
 
 /// What a formula does to one parameter: its values, its gradients, the number of the step, and two arrays of zeros at first.
@@ -214,6 +224,8 @@ fn lion() {
     compare_formula::<f32>(lion!(), formula, 1e-5);
     compare_rounded::<f16>(lion!(), lion!());
     compare_rounded::<bf16>(lion!(), lion!());
+    compare_mastered::<f16, _>(lion!().master_weights(true), lion!());
+    compare_mastered::<bf16, _>(lion!().master_weights(true), lion!());
 }
 
 #[test]
@@ -240,6 +252,8 @@ fn lamb() {
     compare_formula::<f32>(lamb!(), formula, 1e-5);
     compare_rounded::<f16>(lamb!(), lamb!());
     compare_rounded::<bf16>(lamb!(), lamb!());
+    compare_mastered::<f16, _>(lamb!().master_weights(true), lamb!());
+    compare_mastered::<bf16, _>(lamb!().master_weights(true), lamb!());
 }
 
 #[test]

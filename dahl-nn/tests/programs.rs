@@ -129,12 +129,14 @@ fn training_steps_are_replayed_with_the_same_bits() -> dahl::Result<()> {
 }
 
 /// Steps by an optimizer, with another learning rate in each, in a program and submitted: the recordings of the program.
-fn check_rule<R: UpdateRule>(optimizer: impl Fn() -> Stateful<f32, R>, dropout: bool) -> dahl::Result<u64> {
+fn check_rule<T: Real, R: UpdateRule>(
+    optimizer: impl Fn() -> Stateful<T, R>,
+    dropout: bool,
+) -> dahl::Result<u64> {
     let runtime = || Runtime::builder().cpu_workers(2).rand_seed(3).build();
     let (rt, other_rt) = (runtime()?, runtime()?);
     let (arena, other_arena) = (rt.arena(), other_rt.arena());
-    let (mut model, mut by_hand) =
-        (Mlp::<f32>::new(&arena, dropout)?, Mlp::<f32>::new(&other_arena, dropout)?);
+    let (mut model, mut by_hand) = (Mlp::<T>::new(&arena, dropout)?, Mlp::<T>::new(&other_arena, dropout)?);
     let (mut optimizer, mut other) = (optimizer(), optimizer());
     optimizer.prepare(&mut model)?;
     let mut program = AnyStep::new(&rt);
@@ -149,7 +151,7 @@ fn check_rule<R: UpdateRule>(optimizer: impl Fn() -> Stateful<f32, R>, dropout: 
         let expected = learn(&step, &x, &y, &mut by_hand, &mut other)?.to_vec()?;
         assert_eq!(loss, expected, "round {round} of {optimizer:?}");
         assert_eq!(bits(&model)?, bits(&by_hand)?, "round {round} of {optimizer:?}");
-        let steps = |optimizer: &Stateful<f32, R>| -> Vec<u64> {
+        let steps = |optimizer: &Stateful<T, R>| -> Vec<u64> {
             optimizer.states().iter().map(|state| state.steps).collect()
         };
         assert_eq!(steps(&optimizer), steps(&other));
@@ -160,25 +162,31 @@ fn check_rule<R: UpdateRule>(optimizer: impl Fn() -> Stateful<f32, R>, dropout: 
 
 #[test]
 fn steps_and_rates_of_optimizers_need_no_other_recording() -> dahl::Result<()> {
-    assert_eq!(check_rule(|| Sgd::new(0.1).weight_decay(0.1), false)?, 1);
-    assert_eq!(check_rule(|| Sgd::new(0.1).momentum(0.9).nesterov(), false)?, 1);
-    assert_eq!(check_rule(|| Adam::new(0.1).weight_decay(0.1), false)?, 1);
-    assert_eq!(check_rule(|| AdamW::new(0.1).amsgrad(), false)?, 1);
-    assert_eq!(check_rule(|| Lamb::new(0.1), false)?, 1);
-    assert_eq!(check_rule(|| Lion::new(0.1), false)?, 1);
-    assert_eq!(check_rule(|| RmsProp::new(0.1), false)?, 1);
-    assert_eq!(check_rule(|| RmsProp::new(0.1).centered().momentum(0.9), false)?, 1);
-    assert_eq!(check_rule(|| Adagrad::new(0.1).lr_decay(0.1), false)?, 1);
-    assert_eq!(check_rule(|| Adadelta::new(1.0), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Sgd::new(0.1).weight_decay(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Sgd::new(0.1).momentum(0.9).nesterov(), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Adam::new(0.1).weight_decay(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| AdamW::new(0.1).amsgrad(), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Lamb::new(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Lion::new(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| RmsProp::new(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| RmsProp::new(0.1).centered().momentum(0.9), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Adagrad::new(0.1).lr_decay(0.1), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Adadelta::new(1.0), false)?, 1);
+    let mastered = || Lion::<bf16>::new(0.1).master_weights(true);
+    assert_eq!(check_rule::<bf16, _>(mastered, false)?, 1);
+    let mastered = || Sgd::<f16>::new(0.1).momentum(0.9).master_weights(true);
+    assert_eq!(check_rule::<f16, _>(mastered, false)?, 1);
+    let mastered = || AdamW::<bf16>::new(0.1).master_weights(true);
+    assert_eq!(check_rule::<bf16, _>(mastered, false)?, 1);
     let grouped = || AdamW::new(0.1).group(|name| name.ends_with("bias"), |group| group.learning_rate(0.5));
-    assert_eq!(check_rule(grouped, false)?, 1);
+    assert_eq!(check_rule::<f32, _>(grouped, false)?, 1);
     Ok(())
 }
 
 #[test]
 fn dropout_draws_the_numbers_of_the_runtimes_next_seed_in_each_replay() -> dahl::Result<()> {
-    assert_eq!(check_rule(|| Sgd::new(0.1), true)?, 1);
-    assert_eq!(check_rule(|| AdamW::new(0.1), true)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Sgd::new(0.1), true)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| AdamW::new(0.1), true)?, 1);
     let rt = Runtime::builder().cpu_workers(1).build()?;
     let arena = rt.arena();
     let mut model = Mlp::<f32>::new(&arena, true)?;
@@ -253,8 +261,8 @@ impl<const ANNOUNCED: usize> UpdateRule for OwnRule<ANNOUNCED> {
 
 #[test]
 fn a_rule_that_announces_no_numbers_is_recorded_for_each_step() -> dahl::Result<()> {
-    assert_eq!(check_rule(|| Stateful::with_rule(OwnRule::<0>(0.1)), false)?, 5);
-    assert_eq!(check_rule(|| Stateful::with_rule(OwnRule::<2>(0.1)), false)?, 1);
+    assert_eq!(check_rule::<f32, _>(|| Stateful::with_rule(OwnRule::<0>(0.1)), false)?, 5);
+    assert_eq!(check_rule::<f32, _>(|| Stateful::with_rule(OwnRule::<2>(0.1)), false)?, 1);
     Ok(())
 }
 
@@ -262,11 +270,11 @@ fn a_rule_that_announces_no_numbers_is_recorded_for_each_step() -> dahl::Result<
 fn numbers_that_are_not_those_of_the_tasks_are_refused() {
     for (announced, expected) in [
         (
-            check_rule(|| Stateful::with_rule(OwnRule::<1>(0.1)), false),
+            check_rule::<f32, _>(|| Stateful::with_rule(OwnRule::<1>(0.1)), false),
             "has other plain arguments than were announced",
         ),
         (
-            check_rule(|| Stateful::with_rule(OwnRule::<3>(0.1)), false),
+            check_rule::<f32, _>(|| Stateful::with_rule(OwnRule::<3>(0.1)), false),
             "are more than the arguments of the tasks",
         ),
     ] {

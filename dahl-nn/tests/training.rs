@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use dahl::ops;
 use dahl::prelude::*;
 use dahl_nn::layer::Conv2dOptions;
 use dahl_nn::prelude::*;
@@ -264,4 +265,35 @@ fn an_optimizer_that_is_lent_keeps_what_it_remembers() {
         Trainer::new(&mut twice, &CrossEntropy, &mut lent).no_shuffle().fit(&data).unwrap();
     }
     assert_eq!(parameters(&at_once), parameters(&twice));
+}
+
+/// What code for any module does in a step of evaluation: the sum of the first parameter.
+fn sum_of_the_first_parameter<M: Module<f32>>(rt: &Runtime, model: &M) -> dahl::Result<f32> {
+    model.evaluate(rt, |step, model| {
+        let named = model.parameters().next().expect("it has parameters");
+        Ok(ops::sum_init(step, &named.parameter().value)?.read()?[[]])
+    })
+}
+
+/// `Sequential::evaluate` is on a data set; a step of one's own is a `Step`, and code for any module calls that of `Module`.
+#[test]
+fn a_sequential_evaluates_on_data_in_a_step_and_as_any_module() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let model = model::<f32>(&arena, 1);
+    let test = Synthetic::new(&[2, 9, 8], 4, 50, 1);
+    let mut features = vec![0.0; 50 * 144];
+    features.chunks_exact_mut(144).enumerate().for_each(|(index, row)| test.copy_sample(index, row));
+    let x = rt.from_vec([50, 144], features)?;
+    let step = Step::evaluating(&rt);
+    let classes = ops::arg_max_init(&step, &model.forward(&step, &x)?, 1)?.to_vec()?;
+    assert_eq!(classes, model.predict(&test)?);
+    let right = classes.iter().enumerate().filter(|&(index, &class)| class == test.label(index)).count();
+    assert_eq!(model.evaluate(CrossEntropy, &test)?.correct, right as u64);
+    let of_trait =
+        Module::evaluate(&model, &rt, |step, model: &Sequential<'_, f32>| model.forward(step, &x)?.to_vec())?;
+    assert_eq!(of_trait, model.forward(&step, &x)?.to_vec()?);
+    let first: f32 = model.parameters().next().expect("a filter").value.to_vec()?.iter().sum();
+    assert!((sum_of_the_first_parameter(&rt, &model)? - first).abs() <= 1e-5);
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// Adadelta (Zeiler 2012, [arXiv:1212.5701](https://arxiv.org/abs/1212.5701)), by PyTorch's formula and with its defaults:
@@ -93,6 +94,20 @@ impl UpdateRule for AdadeltaRule {
             AdadeltaStep { learning_rate, rho, eps, weight_decay },
         )
     }
+
+    fn update_with_master<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let Self { learning_rate, rho, eps, weight_decay } = *self;
+        let [square, moved] = state else { unreachable!("`state_names` has two names") };
+        let step = AdadeltaStep { learning_rate, rho, eps, weight_decay };
+        update_by_adadelta_with_master(value, master, square, moved, gradient, step)
+    }
 }
 
 /// The numbers of one step of Adadelta.
@@ -129,14 +144,51 @@ pub(super) fn update_by_adadelta<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let (rate, decay) = (S::from_f64(step.learning_rate), S::from_f64(step.weight_decay));
-    let (rho, new, eps) = (S::from_f64(step.rho), S::from_f64(1.0 - step.rho), S::from_f64(step.eps));
-    for (((value, square), moved), gradient) in value.iter_mut().zip(square).zip(moved).zip(gradient) {
-        let old = value.widen();
+    adadelta_weights(value.iter_mut(), square, moved, gradient, step);
+}
+
+/// As [`update_by_adadelta`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == square.len() && value.len() == moved.len()),
+    check(value.len() == gradient.len()),
+    flops = 18 * value.len(),
+    cpu_only
+)]
+pub(super) fn update_by_adadelta_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    square: &mut [S],
+    moved: &mut [S],
+    gradient: &[T],
+    step: AdadeltaStep,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    adadelta_weights(mastered(value, master), square, moved, gradient, step);
+}
+
+/// The formula of [`update_by_adadelta`].
+#[inline(always)]
+fn adadelta_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    square: &mut [T::Compute],
+    moved: &mut [T::Compute],
+    gradient: &[T],
+    step: AdadeltaStep,
+) {
+    let [rate, decay] = [step.learning_rate, step.weight_decay].map(T::Compute::from_f64);
+    let [rho, new, eps] = [step.rho, 1.0 - step.rho, step.eps].map(T::Compute::from_f64);
+    for (((weight, square), moved), gradient) in weights.zip(square).zip(moved).zip(gradient) {
+        let old = weight.value();
         let slope = gradient.widen() + decay * old;
         *square = rho * *square + new * slope * slope;
         let delta = (*moved + eps).sqrt() / (*square + eps).sqrt() * slope;
         *moved = rho * *moved + new * delta * delta;
-        *value = T::narrow(old - rate * delta);
+        weight.set(old - rate * delta);
     }
 }

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// Adagrad (Duchi et al. 2011, [JMLR 12](https://jmlr.org/papers/v12/duchi11a.html)), by PyTorch's formula and with its
@@ -113,6 +114,19 @@ impl UpdateRule for AdagradRule {
         let [sum] = state else { unreachable!("`state_names` has one name") };
         update_by_adagrad(value, sum, gradient, self.rate(step), self.weight_decay, self.eps)
     }
+
+    fn update_with_master<T: Real>(
+        &self,
+        step: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let [sum] = state else { unreachable!("`state_names` has one name") };
+        let (rate, weight_decay, eps) = (self.rate(step), self.weight_decay, self.eps);
+        update_by_adagrad_with_master(value, master, sum, gradient, rate, weight_decay, eps)
+    }
 }
 
 /// A step of [`Adagrad`], with the decayed learning rate.
@@ -136,11 +150,49 @@ pub(super) fn update_by_adagrad<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let (rate, decay, eps) = (S::from_f64(learning_rate), S::from_f64(weight_decay), S::from_f64(eps));
-    for ((value, sum), gradient) in value.iter_mut().zip(sum).zip(gradient) {
-        let old = value.widen();
+    adagrad_weights(value.iter_mut(), sum, gradient, learning_rate, weight_decay, eps);
+}
+
+/// As [`update_by_adagrad`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == sum.len() && value.len() == gradient.len()),
+    flops = 9 * value.len(),
+    cpu_only
+)]
+pub(super) fn update_by_adagrad_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    sum: &mut [S],
+    gradient: &[T],
+    learning_rate: f64,
+    weight_decay: f64,
+    eps: f64,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    adagrad_weights(mastered(value, master), sum, gradient, learning_rate, weight_decay, eps);
+}
+
+/// The formula of [`update_by_adagrad`].
+#[inline(always)]
+fn adagrad_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    sum: &mut [T::Compute],
+    gradient: &[T],
+    learning_rate: f64,
+    weight_decay: f64,
+    eps: f64,
+) {
+    let [rate, decay, eps] = [learning_rate, weight_decay, eps].map(T::Compute::from_f64);
+    for ((weight, sum), gradient) in weights.zip(sum).zip(gradient) {
+        let old = weight.value();
         let slope = gradient.widen() + decay * old;
         *sum += slope * slope;
-        *value = T::narrow(old - rate * (slope / (sum.sqrt() + eps)));
+        weight.set(old - rate * (slope / (sum.sqrt() + eps)));
     }
 }

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// Adam (Kingma and Ba 2015, [arXiv:1412.6980](https://arxiv.org/abs/1412.6980)), by PyTorch's formula and with its
@@ -143,6 +144,24 @@ impl<const DECOUPLED: bool> UpdateRule for AdamRule<DECOUPLED> {
             _ => unreachable!("`state_names` has two or three names"),
         }
     }
+
+    fn update_with_master<T: Real>(
+        &self,
+        step: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let adam_step = self.step(step);
+        match state {
+            [mean, square] => update_by_adam_with_master(value, master, mean, square, gradient, adam_step),
+            [mean, square, largest] => {
+                update_by_adam_amsgrad_with_master(value, master, mean, square, largest, gradient, adam_step)
+            }
+            _ => unreachable!("`state_names` has two or three names"),
+        }
+    }
 }
 
 /// The numbers of one step of Adam.
@@ -226,12 +245,7 @@ pub(super) fn update_by_adam<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let adaptive = Adaptive::<S>::new(step);
-    for (((value, mean), square), gradient) in value.iter_mut().zip(mean).zip(square).zip(gradient) {
-        let old = value.widen();
-        adaptive.average(old, gradient.widen(), mean, square);
-        *value = T::narrow(adaptive.moved(old, *mean, *square));
-    }
+    adam_weights(value.iter_mut(), mean, square, gradient, step);
 }
 
 /// A step of [`Adam`] or [`AdamW`] that divides by the root of the largest average of squares so far.
@@ -256,14 +270,96 @@ pub(super) fn update_by_adam_amsgrad<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let adaptive = Adaptive::<S>::new(step);
-    let arrays = value.iter_mut().zip(mean).zip(square).zip(largest).zip(gradient);
-    for ((((value, mean), square), largest), gradient) in arrays {
-        let old = value.widen();
+    amsgrad_weights(value.iter_mut(), mean, square, largest, gradient, step);
+}
+
+/// As [`update_by_adam`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == mean.len() && value.len() == square.len()),
+    check(value.len() == gradient.len()),
+    flops = 16 * value.len(),
+    cuda = crate::kernels::UPDATE_BY_ADAM_WITH_MASTER
+)]
+pub(super) fn update_by_adam_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    mean: &mut [S],
+    square: &mut [S],
+    gradient: &[T],
+    step: AdamStep,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    adam_weights(mastered(value, master), mean, square, gradient, step);
+}
+
+/// As [`update_by_adam_amsgrad`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == mean.len() && value.len() == square.len()),
+    check(value.len() == largest.len() && value.len() == gradient.len()),
+    flops = 17 * value.len(),
+    cuda = crate::kernels::UPDATE_BY_ADAM_AMSGRAD_WITH_MASTER
+)]
+pub(super) fn update_by_adam_amsgrad_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    mean: &mut [S],
+    square: &mut [S],
+    largest: &mut [S],
+    gradient: &[T],
+    step: AdamStep,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    amsgrad_weights(mastered(value, master), mean, square, largest, gradient, step);
+}
+
+/// The formula of [`update_by_adam`].
+#[inline(always)]
+fn adam_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    mean: &mut [T::Compute],
+    square: &mut [T::Compute],
+    gradient: &[T],
+    step: AdamStep,
+) {
+    let adaptive = Adaptive::<T::Compute>::new(step);
+    for (((weight, mean), square), gradient) in weights.zip(mean).zip(square).zip(gradient) {
+        let old = weight.value();
+        adaptive.average(old, gradient.widen(), mean, square);
+        weight.set(adaptive.moved(old, *mean, *square));
+    }
+}
+
+/// The formula of [`update_by_adam_amsgrad`].
+#[inline(always)]
+fn amsgrad_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    mean: &mut [T::Compute],
+    square: &mut [T::Compute],
+    largest: &mut [T::Compute],
+    gradient: &[T],
+    step: AdamStep,
+) {
+    let adaptive = Adaptive::<T::Compute>::new(step);
+    for ((((weight, mean), square), largest), gradient) in
+        weights.zip(mean).zip(square).zip(largest).zip(gradient)
+    {
+        let old = weight.value();
         adaptive.average(old, gradient.widen(), mean, square);
         // Not a number stays one.
         let is_kept = largest.is_nan() || *largest > *square;
         *largest = if is_kept { *largest } else { *square };
-        *value = T::narrow(adaptive.moved(old, *mean, *largest));
+        weight.set(adaptive.moved(old, *mean, *largest));
     }
 }

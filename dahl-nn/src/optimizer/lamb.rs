@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// LAMB (You et al. 2019, [arXiv:1904.00962](https://arxiv.org/abs/1904.00962), algorithm 2), for large batches: the step of
@@ -100,6 +101,18 @@ impl UpdateRule for LambRule {
         let [mean, square] = state else { unreachable!("`state_names` has two names") };
         update_by_lamb(value, mean, square, gradient, self.step(step))
     }
+
+    fn update_with_master<T: Real>(
+        &self,
+        step: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let [mean, square] = state else { unreachable!("`state_names` has two names") };
+        update_by_lamb_with_master(value, master, mean, square, gradient, self.step(step))
+    }
 }
 
 /// The numbers of one step of LAMB.
@@ -140,27 +153,94 @@ pub(super) fn update_by_lamb<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let (eps, decay) = (S::from_f64(step.eps), S::from_f64(step.weight_decay));
-    let [beta1, beta2] = [step.beta1, step.beta2].map(S::from_f64);
-    let news = [step.beta1, step.beta2].map(|beta| S::from_f64(1.0 - beta));
-    let corrections = step.corrections.map(S::from_f64);
-    let direction = |value: S, mean: S, square: S| {
-        corrections[0] * mean / ((corrections[1] * square).sqrt() + eps) + decay * value
-    };
+    let ratio = lamb_ratio(value.iter_mut(), mean, square, gradient, step);
+    lamb_weights(value.iter_mut(), mean, square, step, ratio);
+}
+
+/// As [`update_by_lamb`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == mean.len() && value.len() == square.len()),
+    check(value.len() == gradient.len()),
+    flops = 28 * value.len(),
+    cpu_only
+)]
+pub(super) fn update_by_lamb_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    mean: &mut [S],
+    square: &mut [S],
+    gradient: &[T],
+    step: LambStep,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    let ratio = lamb_ratio(mastered(value, master), mean, square, gradient, step);
+    lamb_weights(mastered(value, master), mean, square, step, ratio);
+}
+
+/// Updates both averages, and returns the ratio of the norms.
+#[inline(always)]
+fn lamb_ratio<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    mean: &mut [T::Compute],
+    square: &mut [T::Compute],
+    gradient: &[T],
+    step: LambStep,
+) -> f64 {
+    let [beta1, beta2] = [step.beta1, step.beta2].map(T::Compute::from_f64);
+    let news = [step.beta1, step.beta2].map(|beta| T::Compute::from_f64(1.0 - beta));
+    let direction = LambDirection::new(step);
     let (mut of_values, mut of_directions) = (0.0, 0.0);
-    for (((value, mean), square), gradient) in value.iter().zip(&mut *mean).zip(&mut *square).zip(gradient) {
-        let (old, slope) = (value.widen(), gradient.widen());
+    for (((weight, mean), square), gradient) in weights.zip(mean).zip(square).zip(gradient) {
+        let (old, slope) = (weight.value(), gradient.widen());
         *mean = beta1 * *mean + news[0] * slope;
         *square = beta2 * *square + news[1] * slope * slope;
         of_values += old.to_f64() * old.to_f64();
-        let direction = direction(old, *mean, *square).to_f64();
+        let direction = direction.of(old, *mean, *square).to_f64();
         of_directions += direction * direction;
     }
     let are_above_0 = of_values > 0.0 && of_directions > 0.0;
-    let ratio = if are_above_0 { of_values.sqrt() / of_directions.sqrt() } else { 1.0 };
-    let rate = S::from_f64(step.learning_rate * ratio);
-    for ((value, mean), square) in value.iter_mut().zip(mean).zip(square) {
-        let old = value.widen();
-        *value = T::narrow(old - rate * direction(old, *mean, *square));
+    if are_above_0 { of_values.sqrt() / of_directions.sqrt() } else { 1.0 }
+}
+
+/// Steps along the direction, with the averages of this step.
+#[inline(always)]
+fn lamb_weights<S: Real<Compute = S>>(
+    weights: impl Iterator<Item = impl Weight<S>>,
+    mean: &[S],
+    square: &[S],
+    step: LambStep,
+    ratio: f64,
+) {
+    let (rate, direction) = (S::from_f64(step.learning_rate * ratio), LambDirection::new(step));
+    for ((weight, mean), square) in weights.zip(mean).zip(square) {
+        let old = weight.value();
+        weight.set(old - rate * direction.of(old, *mean, *square));
+    }
+}
+
+/// The numbers of the direction, in the compute type.
+struct LambDirection<S> {
+    eps: S,
+    decay: S,
+    corrections: [S; 2],
+}
+
+impl<S: Real<Compute = S>> LambDirection<S> {
+    #[inline(always)]
+    fn new(step: LambStep) -> Self {
+        let corrections = step.corrections.map(S::from_f64);
+        Self { eps: S::from_f64(step.eps), decay: S::from_f64(step.weight_decay), corrections }
+    }
+
+    /// The direction of one element.
+    #[inline(always)]
+    fn of(&self, value: S, mean: S, square: S) -> S {
+        self.corrections[0] * mean / ((self.corrections[1] * square).sqrt() + self.eps) + self.decay * value
     }
 }

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// Lion (Chen et al. 2023, [arXiv:2302.06675](https://arxiv.org/abs/2302.06675), algorithm 2):
@@ -79,9 +80,22 @@ impl UpdateRule for LionRule {
         gradient: &Vector<'_, T>,
         state: &mut [Vector<'static, T::Compute>],
     ) -> dahl::Result<()> {
-        let Self { learning_rate, betas: [beta1, beta2], weight_decay } = *self;
+        let Self { learning_rate, betas, weight_decay } = *self;
         let [mean] = state else { unreachable!("`state_names` has one name") };
-        update_by_lion(value, mean, gradient, learning_rate, beta1, beta2, weight_decay)
+        update_by_lion(value, mean, gradient, learning_rate, betas, weight_decay)
+    }
+
+    fn update_with_master<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let Self { learning_rate, betas, weight_decay } = *self;
+        let [mean] = state else { unreachable!("`state_names` has one name") };
+        update_by_lion_with_master(value, master, mean, gradient, learning_rate, betas, weight_decay)
     }
 }
 
@@ -100,22 +114,60 @@ pub(super) fn update_by_lion<T, S>(
     mean: &mut [S],
     gradient: &[T],
     learning_rate: f64,
-    beta1: f64,
-    beta2: f64,
+    betas: [f64; 2],
     weight_decay: f64,
 ) where
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let (rate, decay) = (S::from_f64(learning_rate), S::from_f64(weight_decay));
-    let (olds, news) = ([beta1, beta2].map(S::from_f64), [beta1, beta2].map(|beta| S::from_f64(1.0 - beta)));
-    for ((value, mean), gradient) in value.iter_mut().zip(mean).zip(gradient) {
-        let (old, slope) = (value.widen(), gradient.widen());
+    lion_weights(value.iter_mut(), mean, gradient, learning_rate, betas, weight_decay);
+}
+
+/// As [`update_by_lion`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, R,
+    check(value.len() == master.len() && value.len() == mean.len() && value.len() == gradient.len()),
+    flops = 11 * value.len(),
+    cpu_only
+)]
+pub(super) fn update_by_lion_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    mean: &mut [S],
+    gradient: &[T],
+    learning_rate: f64,
+    betas: [f64; 2],
+    weight_decay: f64,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    lion_weights(mastered(value, master), mean, gradient, learning_rate, betas, weight_decay);
+}
+
+/// The formula of [`update_by_lion`].
+#[inline(always)]
+fn lion_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    mean: &mut [T::Compute],
+    gradient: &[T],
+    learning_rate: f64,
+    betas: [f64; 2],
+    weight_decay: f64,
+) {
+    let [rate, decay] = [learning_rate, weight_decay].map(T::Compute::from_f64);
+    let (olds, news) = (betas.map(T::Compute::from_f64), betas.map(|beta| T::Compute::from_f64(1.0 - beta)));
+    for ((weight, mean), gradient) in weights.zip(mean).zip(gradient) {
+        let (old, slope) = (weight.value(), gradient.widen());
         let mixed = olds[0] * *mean + news[0] * slope;
-        let direction = if mixed == S::ZERO { S::ZERO } else { S::ONE.copysign(mixed) };
+        let direction =
+            if mixed == T::Compute::ZERO { T::Compute::ZERO } else { T::Compute::ONE.copysign(mixed) };
         // Not a number stays one.
         let direction = if mixed.is_nan() { mixed } else { direction };
         *mean = olds[1] * *mean + news[1] * slope;
-        *value = T::narrow(old - rate * (direction + decay * old));
+        weight.set(old - rate * (direction + decay * old));
     }
 }

@@ -12,9 +12,12 @@ mod clip;
 mod lamb;
 mod lion;
 mod loss_scaler;
+mod master;
 mod rmsprop;
+mod rmsprop_update;
 mod sgd;
 mod stateful;
+mod update_rule;
 
 use dahl::prelude::*;
 use dahl::program::{Bindings, Slots};
@@ -32,7 +35,8 @@ pub use lion::{Lion, LionRule};
 pub use loss_scaler::LossScaler;
 pub use rmsprop::{RmsProp, RmsPropRule};
 pub use sgd::{Sgd, SgdRule};
-pub use stateful::{ParameterState, Stateful, UpdateRule};
+pub use stateful::Stateful;
+pub use update_rule::{ParameterState, UpdateRule};
 
 use stateful::is_factor;
 
@@ -120,9 +124,9 @@ pub trait Optimizer<T: Real>: Send {
     }
 
     /// The names of the arrays that it keeps for the parameter of this name. The default is none.
-    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
+    fn state_names(&self, parameter: &str) -> Vec<&'static str> {
         let _ = parameter;
-        &[]
+        Vec::new()
     }
 
     /// Replaces what it keeps by what a checkpoint has: for each parameter of a model, in their order, its state, if it was
@@ -180,7 +184,7 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
         (**self).states()
     }
 
-    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
+    fn state_names(&self, parameter: &str) -> Vec<&'static str> {
         (**self).state_names(parameter)
     }
 

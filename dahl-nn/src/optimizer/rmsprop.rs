@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::rmsprop_update::*;
 use super::{Stateful, UpdateRule, is_factor};
 
 /// RMSprop (Hinton 2012, [lecture 6](https://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf)), by PyTorch's
@@ -131,177 +132,28 @@ impl UpdateRule for RmsPropRule {
             _ => unreachable!("`state_names` has one to three names"),
         }
     }
-}
 
-/// The numbers of one step of RMSprop.
-#[derive(Clone, Copy, Debug, PartialEq, Argument)]
-#[repr(C)]
-pub(super) struct RmsPropStep {
-    /// The learning rate.
-    pub learning_rate: f64,
-    /// The fraction of the averages that is kept.
-    pub alpha: f64,
-    /// What is added to the divisor.
-    pub eps: f64,
-    /// The fraction of the value that is added to the gradient.
-    pub weight_decay: f64,
-    /// The fraction of the last direction that is kept.
-    pub momentum: f64,
-}
-
-/// The numbers of a step in the compute type.
-struct Scaled<S> {
-    rate: S,
-    alpha: S,
-    /// `1 - alpha`.
-    new: S,
-    eps: S,
-    decay: S,
-    momentum: S,
-}
-
-impl<S: Real<Compute = S>> Scaled<S> {
-    #[inline(always)]
-    fn new(step: RmsPropStep) -> Self {
-        Self {
-            rate: S::from_f64(step.learning_rate),
-            alpha: S::from_f64(step.alpha),
-            new: S::from_f64(1.0 - step.alpha),
-            eps: S::from_f64(step.eps),
-            decay: S::from_f64(step.weight_decay),
-            momentum: S::from_f64(step.momentum),
+    fn update_with_master<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let step = self.step();
+        match (state, self.centered) {
+            ([square], _) => update_by_rmsprop_with_master(value, master, square, gradient, step),
+            ([square, buffer], false) => {
+                update_by_rmsprop_with_momentum_and_master(value, master, square, buffer, gradient, step)
+            }
+            ([square, mean], true) => {
+                update_by_rmsprop_centered_with_master(value, master, square, mean, gradient, step)
+            }
+            ([square, mean, buffer], _) => update_by_rmsprop_centered_with_momentum_and_master(
+                value, master, square, mean, buffer, gradient, step,
+            ),
+            _ => unreachable!("`state_names` has one to three names"),
         }
-    }
-
-    /// Updates the average of squares, and returns the direction.
-    #[inline(always)]
-    fn direction(&self, slope: S, square: &mut S) -> S {
-        *square = self.alpha * *square + self.new * slope * slope;
-        slope / (square.sqrt() + self.eps)
-    }
-
-    /// Updates both averages, and returns the direction.
-    #[inline(always)]
-    fn centered_direction(&self, slope: S, square: &mut S, mean: &mut S) -> S {
-        *square = self.alpha * *square + self.new * slope * slope;
-        *mean += self.new * (slope - *mean);
-        slope / ((*square - *mean * *mean).sqrt() + self.eps)
-    }
-
-    /// Updates the buffer, which is the direction then.
-    #[inline(always)]
-    fn kept(&self, direction: S, buffer: &mut S) -> S {
-        *buffer = self.momentum * *buffer + direction;
-        *buffer
-    }
-}
-
-/// A step of [`RmsProp`].
-///
-/// # Shapes
-/// All `[elements]`.
-#[codelet(
-    RW, RW, R,
-    check(value.len() == square.len() && value.len() == gradient.len()),
-    flops = 11 * value.len(),
-    cpu_only
-)]
-pub(super) fn update_by_rmsprop<T, S>(value: &mut [T], square: &mut [S], gradient: &[T], step: RmsPropStep)
-where
-    T: Real<Compute = S>,
-    S: Real<Compute = S>,
-{
-    let scaled = Scaled::<S>::new(step);
-    for ((value, square), gradient) in value.iter_mut().zip(square).zip(gradient) {
-        let old = value.widen();
-        let direction = scaled.direction(gradient.widen() + scaled.decay * old, square);
-        *value = T::narrow(old - scaled.rate * direction);
-    }
-}
-
-/// A step of [`RmsProp`] with momentum.
-///
-/// # Shapes
-/// All `[elements]`.
-#[codelet(
-    RW, RW, RW, R,
-    check(value.len() == square.len() && value.len() == buffer.len() && value.len() == gradient.len()),
-    flops = 13 * value.len(),
-    cpu_only
-)]
-pub(super) fn update_by_rmsprop_with_momentum<T, S>(
-    value: &mut [T],
-    square: &mut [S],
-    buffer: &mut [S],
-    gradient: &[T],
-    step: RmsPropStep,
-) where
-    T: Real<Compute = S>,
-    S: Real<Compute = S>,
-{
-    let scaled = Scaled::<S>::new(step);
-    for (((value, square), buffer), gradient) in value.iter_mut().zip(square).zip(buffer).zip(gradient) {
-        let old = value.widen();
-        let direction = scaled.direction(gradient.widen() + scaled.decay * old, square);
-        *value = T::narrow(old - scaled.rate * scaled.kept(direction, buffer));
-    }
-}
-
-/// A step of centered [`RmsProp`].
-///
-/// # Shapes
-/// All `[elements]`.
-#[codelet(
-    RW, RW, RW, R,
-    check(value.len() == square.len() && value.len() == mean.len() && value.len() == gradient.len()),
-    flops = 16 * value.len(),
-    cpu_only
-)]
-pub(super) fn update_by_rmsprop_centered<T, S>(
-    value: &mut [T],
-    square: &mut [S],
-    mean: &mut [S],
-    gradient: &[T],
-    step: RmsPropStep,
-) where
-    T: Real<Compute = S>,
-    S: Real<Compute = S>,
-{
-    let scaled = Scaled::<S>::new(step);
-    for (((value, square), mean), gradient) in value.iter_mut().zip(square).zip(mean).zip(gradient) {
-        let old = value.widen();
-        let direction = scaled.centered_direction(gradient.widen() + scaled.decay * old, square, mean);
-        *value = T::narrow(old - scaled.rate * direction);
-    }
-}
-
-/// A step of centered [`RmsProp`] with momentum.
-///
-/// # Shapes
-/// All `[elements]`.
-#[codelet(
-    RW, RW, RW, RW, R,
-    check(value.len() == square.len() && value.len() == mean.len() && value.len() == gradient.len()),
-    check(value.len() == buffer.len()),
-    flops = 18 * value.len(),
-    cpu_only
-)]
-pub(super) fn update_by_rmsprop_centered_with_momentum<T, S>(
-    value: &mut [T],
-    square: &mut [S],
-    mean: &mut [S],
-    buffer: &mut [S],
-    gradient: &[T],
-    step: RmsPropStep,
-) where
-    T: Real<Compute = S>,
-    S: Real<Compute = S>,
-{
-    let scaled = Scaled::<S>::new(step);
-    let arrays = value.iter_mut().zip(square).zip(mean).zip(buffer).zip(gradient);
-    for ((((value, square), mean), buffer), gradient) in arrays {
-        let old = value.widen();
-        let direction = scaled.centered_direction(gradient.widen() + scaled.decay * old, square, mean);
-        *value = T::narrow(old - scaled.rate * scaled.kept(direction, buffer));
     }
 }

@@ -3,6 +3,7 @@
 use dahl::prelude::*;
 use dahl::program::Numbers;
 
+use super::master::{Weight, mastered};
 use super::{Stateful, UpdateRule, is_factor};
 
 /// Stochastic gradient descent with momentum and weight decay, by PyTorch's formula:
@@ -106,6 +107,30 @@ impl UpdateRule for SgdRule {
             _ => descend(value, gradient, learning_rate, weight_decay),
         }
     }
+
+    fn update_with_master<T: Real>(
+        &self,
+        _: u64,
+        value: &mut Vector<'_, T>,
+        master: &mut Vector<'static, T::Compute>,
+        gradient: &Vector<'_, T>,
+        state: &mut [Vector<'static, T::Compute>],
+    ) -> dahl::Result<()> {
+        let Self { learning_rate, momentum, weight_decay, nesterov } = *self;
+        match state {
+            [velocity] => descend_with_momentum_and_master(
+                value,
+                master,
+                velocity,
+                gradient,
+                learning_rate,
+                momentum,
+                weight_decay,
+                nesterov,
+            ),
+            _ => descend_with_master(value, master, gradient, learning_rate, weight_decay),
+        }
+    }
 }
 
 /// `value -= learning_rate * (gradient + weight_decay * value)`.
@@ -119,11 +144,7 @@ impl UpdateRule for SgdRule {
     cuda = crate::kernels::DESCEND
 )]
 pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, weight_decay: f64) {
-    let (rate, decay) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(weight_decay));
-    for (value, gradient) in value.iter_mut().zip(gradient) {
-        let old = value.widen();
-        *value = T::narrow(old - rate * (gradient.widen() + decay * old));
-    }
+    descend_weights(value.iter_mut(), gradient, learning_rate, weight_decay);
 }
 
 /// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`; with `nesterov`,
@@ -149,13 +170,91 @@ pub fn descend_with_momentum<T, S>(
     T: Real<Compute = S>,
     S: Real<Compute = S>,
 {
-    let (rate, momentum, decay) =
-        (S::from_f64(learning_rate), S::from_f64(momentum), S::from_f64(weight_decay));
-    for ((value, velocity), gradient) in value.iter_mut().zip(velocity).zip(gradient) {
-        let old = value.widen();
+    let numbers = [learning_rate, momentum, weight_decay];
+    descend_weights_with_momentum(value.iter_mut(), velocity, gradient, numbers, nesterov);
+}
+
+/// As [`descend`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, R,
+    check(value.len() == gradient.len() && value.len() == master.len()),
+    flops = 4 * value.len(),
+    cuda = crate::kernels::DESCEND_WITH_MASTER
+)]
+pub(super) fn descend_with_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    gradient: &[T],
+    learning_rate: f64,
+    weight_decay: f64,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    descend_weights(mastered(value, master), gradient, learning_rate, weight_decay);
+}
+
+/// As [`descend_with_momentum`], with a master copy of the value.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(
+    RW, RW, RW, R,
+    check(value.len() == gradient.len() && value.len() == velocity.len() && value.len() == master.len()),
+    flops = 6 * value.len(),
+    cuda = crate::kernels::DESCEND_WITH_MOMENTUM_AND_MASTER
+)]
+#[allow(clippy::too_many_arguments, reason = "a kernel takes its arrays and numbers one by one")]
+pub(super) fn descend_with_momentum_and_master<T, S>(
+    value: &mut [T],
+    master: &mut [S],
+    velocity: &mut [S],
+    gradient: &[T],
+    learning_rate: f64,
+    momentum: f64,
+    weight_decay: f64,
+    nesterov: bool,
+) where
+    T: Real<Compute = S>,
+    S: Real<Compute = S>,
+{
+    let numbers = [learning_rate, momentum, weight_decay];
+    descend_weights_with_momentum(mastered(value, master), velocity, gradient, numbers, nesterov);
+}
+
+/// The formula of [`descend`].
+#[inline(always)]
+fn descend_weights<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    gradient: &[T],
+    learning_rate: f64,
+    weight_decay: f64,
+) {
+    let (rate, decay) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(weight_decay));
+    for (weight, gradient) in weights.zip(gradient) {
+        let old = weight.value();
+        weight.set(old - rate * (gradient.widen() + decay * old));
+    }
+}
+
+/// The formula of [`descend_with_momentum`], with the learning rate, the momentum and the weight decay.
+#[inline(always)]
+fn descend_weights_with_momentum<T: Real>(
+    weights: impl Iterator<Item = impl Weight<T::Compute>>,
+    velocity: &mut [T::Compute],
+    gradient: &[T],
+    numbers: [f64; 3],
+    nesterov: bool,
+) {
+    let [rate, momentum, decay] = numbers.map(T::Compute::from_f64);
+    for ((weight, velocity), gradient) in weights.zip(velocity).zip(gradient) {
+        let old = weight.value();
         let slope = gradient.widen() + decay * old;
         *velocity = momentum * *velocity + slope;
         let direction = if nesterov { slope + momentum * *velocity } else { *velocity };
-        *value = T::narrow(old - rate * direction);
+        weight.set(old - rate * direction);
     }
 }

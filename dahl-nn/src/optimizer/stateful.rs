@@ -5,64 +5,11 @@ use std::fmt;
 use dahl::ops;
 use dahl::prelude::*;
 
-use dahl::program::{Bindings, Numbers, ProgramArgument, Slots, with_slot};
+use dahl::program::{Bindings, ProgramArgument, Slots, with_slot};
 
-use super::Optimizer;
+use super::{Optimizer, ParameterState, UpdateRule};
 use crate::module::{Module, Name, Parameter};
 use crate::setting::Settings;
-
-/// The formula of an optimizer: how a task updates one parameter from its gradient and from the arrays that the optimizer
-/// keeps for it.
-///
-/// [`Stateful`] does the rest: it creates the arrays, counts the steps, and finds the settings of the parameter's group.
-pub trait UpdateRule: Copy + fmt::Debug + Send + 'static {
-    /// What errors call the learning rate: `"AdamW: learning_rate"`.
-    const LEARNING_RATE: &'static str;
-
-    /// The learning rate.
-    fn learning_rate(&mut self) -> &mut f64;
-
-    /// The names of the arrays that are kept for each parameter, as PyTorch's: `["exp_avg", "exp_avg_sq"]`.
-    fn state_names(&self) -> &'static [&'static str];
-
-    /// What the elements of these arrays are at first.
-    fn initial_state(&self) -> f64 {
-        0.0
-    }
-
-    /// Adds the plain arguments of the tasks that [`update`](Self::update) submits, in order. A program that is replayed has
-    /// other ones in each step, without another recording: so which operation `update` submits may depend on the names of the
-    /// arrays, and not on these numbers. A rule that adds none is recorded anew for each step and setting.
-    fn numbers(&self, _step: u64, _numbers: &mut Numbers<'_>) {}
-
-    /// Submits the task of the parameter's update number `step`, from 1. There is an array for each of
-    /// [`state_names`](Self::state_names).
-    ///
-    /// # Errors
-    /// Those of the task.
-    fn update<T: Real>(
-        &self,
-        step: u64,
-        value: &mut Vector<'_, T>,
-        gradient: &Vector<'_, T>,
-        state: &mut [Vector<'static, T::Compute>],
-    ) -> dahl::Result<()>;
-}
-
-/// What an optimizer keeps for one parameter.
-#[derive(Debug)]
-pub struct ParameterState<T: Real> {
-    /// The parameter's name.
-    pub name: String,
-    /// The parameter's shape.
-    pub shape: Vec<usize>,
-    /// How often it was updated.
-    pub steps: u64,
-    /// The names of the arrays.
-    pub array_names: &'static [&'static str],
-    /// The arrays, with as many elements as the parameter, in the compute type: `f32` for `f16` and `bf16`.
-    pub arrays: Vec<Vector<'static, T::Compute>>,
-}
 
 /// An optimizer of one [`UpdateRule`]: `Sgd`, `AdamW` and the others are names of it.
 ///
@@ -75,6 +22,7 @@ pub struct Stateful<T: Real, R> {
     pub(super) settings: Settings,
     /// The rate before any schedule: those of groups are in proportion to it.
     base_rate: f64,
+    has_master_weights: bool,
     groups: Vec<Group<T, R>>,
     /// By the number of the parameter.
     parameters: Vec<Option<Tracked<T>>>,
@@ -104,6 +52,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
             rule,
             settings: Settings::default(),
             base_rate: 0.0,
+            has_master_weights: false,
             groups: Vec::new(),
             parameters: Vec::new(),
         };
@@ -150,6 +99,40 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         self.settings.require(is_factor::<T>(rate), R::LEARNING_RATE, rate, "a finite number from 0");
     }
 
+    /// Keeps a master copy of each parameter of `f16` or `bf16` in `f32`, or none, the default. Updates are added to the master copy,
+    /// and the parameter is its rounded value, so that updates below the spacing of the parameter's type add up (Micikevicius et
+    /// al. 2018, [arXiv:1710.03740](https://arxiv.org/abs/1710.03740), section 3.1). The same task updates both. Parameters of
+    /// other types are their own master copies.
+    ///
+    /// A [group](Self::group) has its own setting, as it is set so far when the group is made.
+    ///
+    /// A master copy is an array of the optimizer's state, `master`: checkpoints have it. A parameter that something else has
+    /// written, such as [`Module::load`], goes on from what was written.
+    ///
+    /// ```
+    /// use dahl::prelude::*;
+    /// use dahl_nn::prelude::*;
+    ///
+    /// # fn main() -> dahl::Result<()> {
+    /// let rt = Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let mut layer = Linear::<bf16>::new(&mut Init::new(&arena, 1), 1, 1)?;
+    /// dahl::ops::fill(&mut layer.weight.value, bf16::ONE)?;
+    /// dahl::ops::fill(&mut layer.weight.gradient, bf16::ONE)?;
+    /// let mut sgd = Sgd::new(1e-3).master_weights(true);
+    /// for _ in 0..10 {
+    ///     sgd.step(&mut layer)?;
+    /// }
+    /// // The nearest number below 1 is 1 - 2^-8: without a master copy, each update would be lost.
+    /// assert_eq!(layer.weight.value.to_vec()?, [bf16::from_f64(0.99)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn master_weights(mut self, has_master_weights: bool) -> Self {
+        self.has_master_weights = has_master_weights;
+        self
+    }
+
     /// Gives the parameters whose names are in a group settings of their own: `set` changes a copy of those that are set so
     /// far. A parameter is in the first group that includes its name.
     ///
@@ -170,6 +153,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
             rule: self.rule,
             settings: Settings::default(),
             base_rate: self.base_rate,
+            has_master_weights: self.has_master_weights,
             groups: Vec::new(),
             parameters: Vec::new(),
         };
@@ -192,6 +176,13 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         group.map_or(self.rule, |group| self.groups[group].options.rule)
     }
 
+    /// The names of the arrays of a parameter in this group.
+    fn names_in(&self, group: Option<usize>) -> impl Iterator<Item = &'static str> {
+        let options = group.map_or(self, |group| &self.groups[group].options);
+        let is_rounded = T::NAME != <T::Compute as Element>::NAME;
+        ParameterState::<T>::names(options.rule.state_names(), options.has_master_weights && is_rounded)
+    }
+
     /// Makes the state of a parameter, unless there is one that fits.
     fn require_state(
         &mut self,
@@ -203,7 +194,7 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         // State begins anew for another parameter, and if a setting now asks for other arrays.
         let fits = |tracked: &Tracked<T>| {
             tracked.state.shape == parameter.shape
-                && tracked.state.array_names == self.rule_of(tracked.group).state_names()
+                && self.names_in(tracked.group).eq(tracked.state.array_names.iter().copied())
         };
         if !is_known.is_some_and(fits) {
             let tracked = self.track(name, parameter)?;
@@ -221,15 +212,16 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
         let group = self.group_of(&name);
         let rule = self.rule_of(group);
         let initial = <T::Compute as Real>::from_f64(rule.initial_state());
+        let array_names: Vec<_> = self.names_in(group).collect();
         let mut arrays = Vec::new();
-        for _ in rule.state_names() {
+        for index in 0..array_names.len() {
             let mut array = parameter.value.zeros_of::<T::Compute, 1>(parameter.value.shape())?;
-            if initial != T::Compute::ZERO {
+            // A master copy needs no first value: see `Mastered`.
+            if index < rule.state_names().len() && initial != T::Compute::ZERO {
                 ops::fill(&mut array, initial)?;
             }
             arrays.push(array);
         }
-        let array_names = rule.state_names();
         let state = ParameterState { name, shape: parameter.shape.clone(), steps: 0, array_names, arrays };
         Ok(Tracked { state, group, slot: None, steps_when_bound: 0 })
     }
@@ -261,7 +253,7 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         let rule = self.rule_of(group);
         let Some(Tracked { state, slot, .. }) = &mut self.parameters[index] else { return Ok(()) };
         let Parameter { value, gradient, .. } = parameter;
-        let mut update = || rule.update(state.steps + 1, value, gradient, &mut state.arrays);
+        let mut update = || state.update(&rule, value, gradient);
         match *slot {
             Some(slot) => with_slot(slot, update)?,
             None => update()?,
@@ -280,11 +272,12 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
     }
 
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) -> bool {
-        let Stateful { rule, groups, parameters, .. } = self;
+        let Stateful { rule, has_master_weights, groups, parameters, .. } = self;
         // An optimizer that has not been prepared has no numbers yet: its settings are those of the recording.
         if !parameters.iter().any(Option::is_some) {
-            let groups: Vec<_> = groups.iter().map(|group| group.options.rule).collect();
-            bindings.text(format_args!("{rule:?} {groups:?}"));
+            let settings = |options: &Stateful<T, R>| (options.rule, options.has_master_weights);
+            let groups: Vec<_> = groups.iter().map(|group| settings(&group.options)).collect();
+            bindings.text(format_args!("{rule:?} {has_master_weights} {groups:?}"));
             return true;
         }
         for Tracked { state, group, slot, steps_when_bound } in parameters.iter_mut().flatten() {
@@ -317,8 +310,8 @@ impl<T: Real, R: UpdateRule> Optimizer<T> for Stateful<T, R> {
         self.parameters.iter().flatten().map(|tracked| &tracked.state).collect()
     }
 
-    fn state_names(&self, parameter: &str) -> &'static [&'static str] {
-        self.rule_of(self.group_of(parameter)).state_names()
+    fn state_names(&self, parameter: &str) -> Vec<&'static str> {
+        self.names_in(self.group_of(parameter)).collect()
     }
 
     fn set_states(&mut self, states: Vec<Option<ParameterState<T>>>) {

@@ -31,7 +31,8 @@ pub struct Evaluation {
 impl<'m, T: Real> Sequential<'m, T> {
     /// Maps every sample through the model and compares with its label.
     ///
-    /// A step of evaluation of your own is `Module::evaluate(&model, &rt, |step, model| ..)`.
+    /// It hides [`Module::evaluate`](crate::Module::evaluate), which code for any module calls. A step of evaluation of your own is
+    /// `Step::evaluating(&rt)`, with [`forward`](Self::forward).
     ///
     /// # Errors
     /// If the data set does not fit the model, or a task fails.

@@ -110,6 +110,38 @@ fn fractional_pooling_draws_new_windows() -> dahl::Result<()> {
     Ok(())
 }
 
+/// The results and gradients of one case of `tests/reference/pooling.json`: exact, since each is a copy or a sum of whole
+/// numbers.
+fn check_fractional_pooling<const D: usize, const N: usize>(
+    rt: &Runtime,
+    case: &serde_json::Value,
+) -> dahl::Result<()> {
+    let numbers = |name: &str| -> Vec<f64> { serde_json::from_value(case[name].clone()).expect("numbers") };
+    let extents = |name: &str| -> Vec<usize> { serde_json::from_value(case[name].clone()).expect("extents") };
+    let [size, to]: [[usize; D]; 2] = ["size", "extents"].map(|name| extents(name).try_into().expect("axes"));
+    let shape: [usize; N] = extents("shape").try_into().expect("axes");
+    let arena = rt.arena();
+    let mut model = Parameter::new(&arena, &shape, arena.from_vec([numbers("x").len()], numbers("x"))?)?;
+    let pool = FractionalMaxPool::new(size, to)?;
+    let step = Step::under(rt.tape()).seed(case["seed"].as_u64().expect("a seed"));
+    let out = pool.forward(&step, &*input::<f64, N>(&model)?)?;
+    assert_eq!(out.to_vec()?, numbers("out"));
+    let by_out = rt.from_vec(out.shape(), numbers("by_out"))?;
+    step.accumulate(&ops::sum_init(&step, &ops::mul_init(&step, &out, &by_out)?)?, &mut model)?;
+    assert_eq!(model.gradient.to_vec()?, numbers("by_x"));
+    Ok(())
+}
+
+#[test]
+fn fractional_pooling_is_pytorchs_with_the_same_numbers() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/pooling.json");
+    let text = std::fs::read_to_string(path).expect("it is in the repository");
+    let cases: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    check_fractional_pooling::<2, 4>(&rt, &cases["images"])?;
+    check_fractional_pooling::<3, 5>(&rt, &cases["volumes"])
+}
+
 #[test]
 fn layers_refuse_what_does_not_fit() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;

@@ -26,6 +26,25 @@ fn mlp<T: Real>(max_relative: f64) -> dahl::Result<()> {
     })
 }
 
+/// With the masks of seed 0 in the first step, of seed 1 in the second, ..
+fn mlp_with_dropout<T: Real>(max_relative: f64) -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let extents = mlp::Extents { inputs: 12, width: 16, classes: 5 };
+    let mut model = Mlp::<T>::new(&mut Init::new(&arena, 1), extents, 0.25)?;
+    start_from(&mut model, "mlp")?;
+    let (x, y) = (wave(&rt, [24, 12])?, labels(&rt, 24, 5)?);
+    let mut sgd = Sgd::new(0.1).momentum(0.9);
+    compare("mlp_dropout", max_relative, &mut model, |model, index| {
+        let step = Step::under(rt.tape()).seed(index as u64);
+        model.zero_gradients()?;
+        let loss = CrossEntropy.of(&step, &model.forward(&step, &x)?, &y, 1.0 / 24.0)?;
+        step.accumulate(&loss, model)?;
+        sgd.step(model)?;
+        Ok(loss.read()?[[]].to_f64())
+    })
+}
+
 fn lenet<T: Real>(max_relative: f64) -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
     let arena = rt.arena();
@@ -81,6 +100,12 @@ fn autoencoder<T: Real>(max_relative: f64) -> dahl::Result<()> {
 fn an_mlp_with_batch_normalisation() -> dahl::Result<()> {
     mlp::<f64>(1e-10)?;
     mlp::<f32>(1e-5)
+}
+
+#[test]
+fn an_mlp_with_batch_normalisation_and_dropout() -> dahl::Result<()> {
+    mlp_with_dropout::<f64>(1e-10)?;
+    mlp_with_dropout::<f32>(1e-5)
 }
 
 #[test]

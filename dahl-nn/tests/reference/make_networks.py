@@ -13,7 +13,8 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from philox import uniform
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 HERE = Path(__file__).parent
@@ -36,15 +37,27 @@ def tokens(count, vocabulary):
     return torch.tensor([(i * i + 3 * i) % 61 % vocabulary for i in range(count)])
 
 
+def dropout(x, probability, seed):
+    """Drops the elements whose random number in f32 is below the probability: `F.dropout` with a mask that is given."""
+    numbers = torch.tensor([uniform(seed, i) for i in range(x.numel())]).to(torch.float32)
+    kept = (numbers >= torch.tensor(probability, dtype=torch.float32)).reshape(x.shape)
+    return x * kept / (1 - probability)
+
+
 class Mlp(nn.Module):
-    def __init__(self):
+    def __init__(self, dropout=0.0):
         super().__init__()
+        self.dropout, self.step = dropout, 0
         self.input = nn.Linear(12, 16)
         self.norm = nn.BatchNorm1d(16)
         self.output = nn.Linear(16, 5)
 
     def forward(self, x):
-        return self.output(torch.relu(self.norm(self.input(x))))
+        hidden = torch.relu(self.norm(self.input(x)))
+        if self.dropout > 0:
+            hidden = dropout(hidden, self.dropout, seed=self.step)
+            self.step += 1
+        return self.output(hidden)
 
 
 class LeNet(nn.Module):
@@ -252,6 +265,11 @@ def main():
     model = Mlp()
     sgd = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
     rows["mlp"] = train("mlp", model, sgd, lambda model: F.cross_entropy(model(x), y))
+    with torch.random.fork_rng():
+        model = Mlp(dropout=0.25)
+    model.load_state_dict(load_file(HERE / "mlp.safetensors"), strict=False)
+    sgd = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    rows["mlp_dropout"] = train("mlp", model, sgd, lambda model: F.cross_entropy(model(x), y))
 
     images, classes = wave(8, 1, 20, 20), labels(8, 10)
     model = LeNet()
