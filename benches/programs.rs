@@ -1,7 +1,13 @@
 //! What fusion brings: three programs of maps and a sum, without passes, with maps fused, and with the sum fused too. In turn,
 //! on one worker.
 //!
-//! `cargo bench -p dahl-benches --bench programs [-- --len 1000000 --rounds 21]`. It prints medians and the planned peaks.
+//! `cargo bench -p dahl-benches --bench programs [-- --len 1000000 --rounds 21]`. It prints medians and the planned peaks. With
+//! `--passes`, it measures each pass on five other programs (`docs/measurements/passes.md`).
+
+#[path = "programs/passes.rs"]
+mod passes;
+#[path = "programs/steps.rs"]
+mod steps;
 
 use std::time::{Duration, Instant};
 
@@ -84,17 +90,21 @@ macro_rules! measure {
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let (mut len, mut rounds) = (1_000_000, 21);
+    let (mut len, mut rounds, mut of_passes) = (1_000_000, 21, false);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("len") => len = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse()?,
+            Long("passes") => of_passes = true,
             Long("bench") => {}
             other => return Err(other.unexpected().into()),
         }
     }
     let rt = Runtime::builder().cpu_workers(1).build()?;
+    if of_passes {
+        return Ok(passes::measure(&rt, rounds)?);
+    }
     let array = |seed: usize| {
         rt.from_vec([len], (0..len).map(|i| ((i + seed) * 37 % 101) as f32 / 50.0 - 1.0).collect())
     };
