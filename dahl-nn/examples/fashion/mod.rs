@@ -28,17 +28,23 @@ pub(crate) struct Settings<O> {
     pub(crate) own: O,
 }
 
-/// The help of these settings.
-pub(crate) const HELP: &str = "  --data FOLDER         the folder with the four IDX files, plain or gzipped; `installed` for the one where Debian's
+/// The help of these settings, with their defaults.
+fn help<O>(settings: &Settings<O>) -> String {
+    let (epochs, batch_size) = (settings.epochs, settings.batch_size);
+    let limit = if settings.limit == usize::MAX { "all".to_owned() } else { settings.limit.to_string() };
+    format!(
+        "  --data FOLDER         the folder with the four IDX files, plain or gzipped; `installed` for the one where Debian's
                         package dataset-fashion-mnist puts them [default: the part that comes with the crate]
-  --limit N             trains with so many images [default: all]
-  --epochs N            how often every image is shown [default: 3]
-  --batch-size N        images between two updates [default: 64]
+  --limit N             trains with the first N images, or with all if there are fewer [default: {limit}]
+  --epochs N            how often every image is shown [default: {epochs}]
+  --batch-size N        images between two updates [default: {batch_size}]
   --learning-rate X     the highest, if there is a schedule
   --workers N           CPU workers [default: DAHL_NCPU, or one for each core]
   --seed N              of the weights, the order and dropout [default: 42]
   --save FILE           writes the parameters as safetensors
-  --help                prints this";
+  --help                prints this"
+    )
+}
 
 impl<O> Settings<O> {
     /// Three epochs of batches of 64 images.
@@ -46,6 +52,12 @@ impl<O> Settings<O> {
         let (data, workers, save) = (None, None, None);
         let limit = usize::MAX;
         Self { data, epochs: 3, batch_size: 64, learning_rate, limit, workers, seed: 42, save, own }
+    }
+
+    /// With the first `limit` images, so often.
+    #[allow(dead_code, reason = "the examples that train with all images do not call it")]
+    pub(crate) fn shorter(self, limit: usize, epochs: usize) -> Self {
+        Self { limit, epochs, ..self }
     }
 
     /// Reads the command line. `other` reads the example's own settings, and returns whether it has one of this name. The result
@@ -114,8 +126,9 @@ pub(crate) fn main<O>(
     other: impl Fn(&mut O, &str, &mut Parser) -> Result<bool, lexopt::Error>,
     run: impl FnOnce(&Settings<O>) -> dahl::Result<()>,
 ) -> ExitCode {
+    let help = format!("{help}\n{}", self::help(&settings));
     let parsed = settings.parse(other).map(|asks_for_help| (!asks_for_help).then_some(settings));
-    command_line::main(name, &format!("{help}\n{HELP}"), parsed, run)
+    command_line::main(name, &help, parsed, run)
 }
 
 /// The images of these numbers, `[batch, 1, 28, 28]`, and their labels.
