@@ -7,6 +7,7 @@ mod checkpoints;
 mod clipping;
 mod dataset;
 mod determinism;
+mod flow;
 mod gradients;
 mod layers;
 mod loss_scaler;
