@@ -13,7 +13,7 @@ use resnet::{Extents, ResNet};
 
 const HELP: &str = "\
 Trains a residual network on Fashion-MNIST by SGD with momentum and weight decay; the learning rate is divided by 10 after a
-half and three quarters of the steps. The defaults take about a minute on two cores; a full run is
+half and three quarters of the steps. The defaults are a short run, of a part of the images; a full run is
 `--width 16 --limit 60000 --epochs 20 --data FOLDER`.
 
 usage: resnet20 [OPTIONS]
