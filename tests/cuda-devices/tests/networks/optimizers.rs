@@ -52,4 +52,8 @@ fn steps_on_a_device_are_those_of_the_cpu() {
     agree::<f32, _>(|| AdamW::new(0.1).amsgrad(), 1e-6);
     agree::<f16, _>(|| Adam::new(0.1).amsgrad(), 2e-3);
     agree::<bf16, _>(|| Sgd::new(0.1).momentum(0.9), 2e-2);
+    agree::<f16, _>(|| AdamW::new(0.1).master_weights(true), 2e-3);
+    agree::<f16, _>(|| Adam::new(0.1).amsgrad().master_weights(true), 2e-3);
+    agree::<bf16, _>(|| Sgd::new(0.1).momentum(0.9).nesterov().master_weights(true), 2e-2);
+    agree::<bf16, _>(|| Sgd::new(0.1).master_weights(true), 2e-2);
 }
