@@ -40,9 +40,9 @@ pub(crate) enum Event {
     Ends {
         done: Sender<Option<RankFailed>>,
     },
-    /// The process needs no messages any more.
+    /// The process needs no messages any more. It waits for the others, but not for long if it panicked.
     Leaves {
-        has_failed: bool,
+        has_panicked: bool,
     },
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Communication {
 #[derive(Clone, Copy)]
 struct Leaving {
     since: Instant,
-    has_failed: bool,
+    has_panicked: bool,
 }
 
 fn header_memory() -> Box<[u8]> {
@@ -210,8 +210,8 @@ impl Communication {
                 self.run.end_own(done);
                 self.tell_others(Kind::Ended, "", None);
             }
-            Event::Leaves { has_failed } => {
-                self.leaves = Some(Leaving { since: Instant::now(), has_failed });
+            Event::Leaves { has_panicked } => {
+                self.leaves = Some(Leaving { since: Instant::now(), has_panicked });
                 self.tell_others(Kind::Leaves, "", None);
             }
         }
@@ -365,7 +365,7 @@ impl Communication {
                 self.run.conclude();
             }
         }
-        let Some(Leaving { since, has_failed }) = self.leaves else { return false };
+        let Some(Leaving { since, has_panicked }) = self.leaves else { return false };
         if let Some(failed) = self.run.silent() {
             // MPI cannot be finalised without it.
             let is_late = since.elapsed() > self.settings.silence;
@@ -378,8 +378,8 @@ impl Communication {
         if self.run.all_left() {
             return self.sending.is_empty() && self.receiving.is_empty();
         }
-        if has_failed && since.elapsed() > self.settings.silence {
-            self.end_all("this rank has failed, and others have not ended");
+        if has_panicked && since.elapsed() > self.settings.silence {
+            self.end_all("its process panicked, and others have not ended");
         }
         false
     }

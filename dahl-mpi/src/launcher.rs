@@ -27,7 +27,6 @@ pub struct Mpi {
     ranks: usize,
     /// The number of runs so far.
     runs: Cell<u64>,
-    has_failed: Cell<bool>,
     events: Sender<Event>,
     thread: Option<JoinHandle<()>>,
 }
@@ -57,8 +56,7 @@ impl Mpi {
         let thread = thread.map_err(|error| failed(format!("no thread for messages: {error}")))?;
         let ranks = told.recv().unwrap_or_else(|_| Err("the thread for messages panicked".to_owned()));
         let (rank, ranks) = ranks.map_err(failed)?;
-        let (runs, has_failed) = (Cell::new(0), Cell::new(false));
-        Ok(Self { rank, ranks, runs, has_failed, events, thread: Some(thread) })
+        Ok(Self { rank, ranks, runs: Cell::new(0), events, thread: Some(thread) })
     }
 
     /// This rank, from 0.
@@ -139,11 +137,7 @@ impl Mpi {
         let failed = ended.recv().unwrap_or_else(|_| {
             Some(RankFailed { rank: self.rank, cause: "the thread for messages panicked".to_owned() })
         });
-        if let Some(failed) = failed {
-            self.has_failed.set(true);
-            return Err(failed);
-        }
-        Ok(result.ok())
+        failed.map_or_else(|| Ok(result.ok()), Err)
     }
 
     fn tell(&self, event: Event) {
@@ -154,11 +148,7 @@ impl Mpi {
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        if thread::panicking() {
-            self.has_failed.set(true);
-            self.tell(Event::Fails { cause: "its process panicked".to_owned() });
-        }
-        self.tell(Event::Leaves { has_failed: self.has_failed.get() });
+        self.tell(Event::Leaves { has_panicked: thread::panicking() });
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

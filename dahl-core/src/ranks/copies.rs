@@ -64,8 +64,9 @@ impl Copies {
         if self.are_valid[rank] {
             return;
         }
-        // The lowest rank that has it.
-        let from = self.are_valid.iter().position(|is_valid| *is_valid).expect("some rank has the value");
+        // If all ranks get it, in order, they form a binary tree: no rank sends it to many.
+        let valid = || (0..self.are_valid.len()).filter(|&rank| self.are_valid[rank]);
+        let from = valid().nth((valid().count().max(1) - 1) / 2).expect("some rank has the value");
         self.are_valid[rank] = true;
         missing.push(Missing { from, tag: Tag::Value { array: self.number, version: self.version }, region });
     }

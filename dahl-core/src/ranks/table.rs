@@ -193,7 +193,7 @@ mod tests {
         table.split(x, parts(20, 3), false);
         assert_eq!(table.owner(ArrayId::new(22)), 2);
         assert_eq!(table.copy_to(ArrayId::new(22), 1), []);
-        assert_eq!(table.copy_to(ArrayId::new(22), 0), [missing(1, 3, 1)], "the lowest rank that has it");
+        assert_eq!(table.copy_to(ArrayId::new(22), 0), [missing(1, 3, 1)], "a rank that has it");
         table.join(x, parts(20, 3), false);
         table.written_on(x, 2);
         assert_eq!(table.copy_to(x, 0), [missing(2, 0, 4)]);
@@ -211,6 +211,18 @@ mod tests {
         assert_eq!((to, senders(&missing)), (vec![0], vec![(1, 4)]));
         table.split(x, parts(20, 2), false);
         assert_eq!(senders(&table.copy_to(ArrayId::new(20), 1)), [(0, 99)], "only rank 0 has all of it");
+    }
+
+    #[test]
+    fn what_all_ranks_get_is_sent_along_a_tree() {
+        let (mut table, x) = (Table::new(7), ArrayId::new(7));
+        let mut senders = |first: usize| -> Vec<usize> {
+            table.written_on(x, first);
+            let copies = (0..7).flat_map(|rank| table.copy_to(x, rank));
+            copies.map(|missing| missing.from).collect()
+        };
+        assert_eq!(senders(0), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(senders(6), [6, 0, 1, 1, 2, 2]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Tasks over several ranks: which rank runs a task, and which messages it needs. `ranks/README.md` says why all ranks
 //! post the two ends of each message.
+
 use std::fmt::Write as _;
 use std::panic::Location;
 
