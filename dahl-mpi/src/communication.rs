@@ -318,7 +318,7 @@ impl Communication {
     /// Sends a sign of life if it is time, and says who gives none.
     fn watch(&mut self) {
         let now = Instant::now();
-        if let Some(to) = self.pulse.beats(now) {
+        if let Some(to) = self.pulse.beats(now).filter(|&to| !self.run.is_gone(to)) {
             self.send_text(to, Kind::Answers, &[]);
         }
         if let Some(rank) = self.pulse.silent(now).filter(|&rank| !self.run.is_gone(rank)) {

@@ -72,6 +72,9 @@ impl Communicator {
         // SAFETY: MPI is initialised; every rank of the world makes this call; the pointer is valid.
         let status = unsafe { ffi::MPI_Comm_dup(world, &raw mut raw) };
         debug_assert_eq!(status, 0, "MPI ends the program at an error");
+        // A program that has initialised MPI may have chosen that errors are returned, which nothing here looks at.
+        // SAFETY: the communicator is valid; the handler is one of MPI's own.
+        unsafe { ffi::MPI_Comm_set_errhandler(raw, ffi::RSMPI_ERRORS_ARE_FATAL) };
         // SAFETY: the communicator and the pointer are valid.
         let rank = number(|rank| unsafe { ffi::MPI_Comm_rank(raw, rank) });
         // SAFETY: as above.

@@ -48,6 +48,8 @@ impl Run {
     pub(crate) fn begin(&mut self, number: u64, ranks: usize) -> Option<RankFailed> {
         (self.number, self.ranks, self.failure) = (number, ranks, None);
         self.is_running = self.own < ranks;
+        // Ranks that took no part in earlier runs have heard of their ends.
+        self.ended.retain(|(run, _)| *run >= number);
         let left = (0..ranks).find(|&rank| self.left[rank]).map(Self::early);
         let failed = self.failures.remove(&number).or_else(|| self.silent.clone()).or(left);
         failed.filter(|_| self.is_running)

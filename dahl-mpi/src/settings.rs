@@ -30,7 +30,8 @@ impl Settings {
     }
 
     /// Ends all ranks when one of them has not answered for so long, 10 s by default. A thread of its own answers, also
-    /// while tasks run. After a failure it is also the time that all ranks have to end.
+    /// while tasks run. After a failure, ranks that have not ended within this time are aborted: choose it longer than the
+    /// longest task.
     ///
     /// # Panics
     /// If it is 0.

@@ -105,11 +105,10 @@ pub(super) fn before_split(
 ) {
     let mut table = ranks.table();
     let parts: Vec<_> = key.lengths.ranges().map(|(begin, len)| layout.part(key.axis, begin, len)).collect();
-    let (number, count) = (table.number(whole.id()), parts.len());
-    ranks.note(format!(
-        "partition of array {number} into {count} parts along axis {} at {location}",
-        key.axis
-    ));
+    let (number, axis) = (table.number(whole.id()), key.axis);
+    let lengths: Vec<_> = key.lengths.ranges().map(|(_, length)| length).collect();
+    let kind = if key.shared { "shared partition" } else { "partition" };
+    ranks.note(format!("{kind} of array {number} along axis {axis} into parts of {lengths:?} at {location}"));
     let messages = table.before_split(whole.id(), &parts, key.shared);
     drop(table);
     messages.iter().for_each(|(to, missing)| post(ranks, whole, *missing, *to, location));

@@ -47,8 +47,8 @@ pub(super) struct Batch<'r, 'a, 's, T: Real, M, S: Source<T>, N, O> {
 
 impl BatchProgram {
     /// The program on the runtime of an arena, or the reason why steps are submitted. Steps by a function of the user's are
-    /// replayed only on demand. They are recorded anew in each epoch, twice: what the function depends on besides may have
-    /// changed, and a function that submits something else in each step is noticed.
+    /// replayed only on demand, and are recorded anew in each epoch: what the function depends on besides may have changed. Each
+    /// recording is made twice, so a function or a layer that submits something else in each step is noticed.
     ///
     /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
@@ -63,9 +63,7 @@ impl BatchProgram {
             return Err("the runtime has devices".to_owned());
         }
         let mut program = Program::beside(arena, &BODY);
-        if by_function {
-            program.compare_recordings();
-        }
+        program.compare_recordings();
         Ok(Self { program, records_epochs: by_function, is_bound: false })
     }
 

@@ -74,8 +74,9 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// with devices.
     ///
     /// [`fit`](Self::fit) replays by default. It calls the layers and the loss of a [`Sequential`](crate::Sequential) once for
-    /// each shape of a batch and for each change of their settings. Turn it off for a layer or a loss of your own that does
-    /// something else in each step for another reason.
+    /// each shape of a batch and for each change of their settings. It compares the
+    /// recordings of the first two batches of each shape. Turn it off if a layer or a loss of your own uses a value that changes later
+    /// and is not one of its bound settings: the value of the first step would be used for all.
     ///
     /// `fit_with` submits by default. With `replays(true)` the function that computes the loss is called for the first two
     /// batches of each shape in each epoch. If it submits the same tasks with the same arguments for both, these are
