@@ -142,6 +142,8 @@ fn run<'s, T: Real>(
         let other_half = other % 2 == 1;
         let stretches = x.shape().iter().zip(y.shape()).all(|(&x, y)| x == y || x == 1 || y == 1);
         let is_full = |array: &Matrix<'_, T>| array.shape() == [n, n];
+        let stretches_to_all =
+            |array: &Matrix<'_, T>| array.shape().iter().all(|&extent| [1, n].contains(&extent));
         let new = match action {
             Action::Add if stretches => add_init(scope, x, y)?,
             Action::Sub if stretches => sub_init(scope, x, y)?,
@@ -178,7 +180,7 @@ fn run<'s, T: Real>(
                 add_self(total, x)?;
                 continue;
             }
-            Action::Branch if stretches => {
+            Action::Branch if stretches && stretches_to_all(x) && stretches_to_all(y) => {
                 let is_larger = greater_init(scope, &sum_init(scope, x)?, &sum_init(scope, y)?)?;
                 scope.branch(&is_larger, |scope, holds| {
                     let (x, y) = if holds { (x, y) } else { (y, x) };
@@ -191,7 +193,7 @@ fn run<'s, T: Real>(
                 let [rows, cols] = x.shape();
                 relu_init(scope, &*x.reshaped([cols, rows])?)?
             }
-            Action::Constant(seed) if x.shape().iter().all(|&extent| extent == 1 || extent == n) => {
+            Action::Constant(seed) if stretches_to_all(x) => {
                 let values: Vec<T> = (0..n * n).map(|i| T::from_f64((i % 7 + seed) as f64 - 3.0)).collect();
                 mul_init(scope, &arena.from_slice([n, n], &values)?, x)?
             }

@@ -1,8 +1,8 @@
 //! Moves that undo each other, slices that are read where they were, and concatenations: the same bits, fewer tasks.
 
 use dahl::ops::{
-    add_init, concat_init, matmul_init, mul_init, neg_init, permute_init, relu_init, slice_init,
-    transpose_init,
+    add_init, add_self, concat_init, matmul_init, mul_init, neg_init, permute_init, relu_init, slice_init,
+    sum_init, transpose_init,
 };
 use dahl::prelude::*;
 
@@ -151,5 +151,68 @@ fn what_changes_is_not_read_later() -> dahl::Result<()> {
             assert!(program.call(&mut x)?.to_vec()?.iter().all(|&sum| sum == 0.0));
         }
     }
+    Ok(())
+}
+
+/// A branch reads the output of a move that is an array that is there; and a part of a partition is changed by a branch after
+/// the copy.
+#[program]
+fn branched<'s, T: Real>(
+    scope: &'s Recording<'_>,
+    x: &Array<'_, T, 3>,
+    m: &Matrix<'_, T>,
+) -> dahl::Result<(Array<'s, T, 3>, Matrix<'s, T>)> {
+    let back = permute_init(scope, &permute_init(scope, x, [1, 2, 0])?, [2, 0, 1])?;
+    let condition = sum_init(scope, m)?;
+    let mut out = neg_init(scope, x)?;
+    scope.branch(&condition, |_, _| add_self(&mut out, &back))?;
+    let mut whole = neg_init(scope, m)?;
+    {
+        let mut parts = whole.partition_mut(Axis(1), 70)?;
+        let half = slice_init(scope, m, 1, 0, 70)?;
+        dahl::ops::copy(&half, &mut parts[0])?;
+        dahl::ops::copy(&half, &mut parts[1])?;
+        scope.branch(&condition, |_, _| dahl::ops::neg_self(&mut parts[0]))?;
+    }
+    Ok((out, neg_init(scope, &slice_init(scope, &whole, 1, 0, 70)?)?))
+}
+
+/// What is moved is read in another shape, and moved again.
+#[program]
+fn in_another_shape<'s, T: Real>(
+    scope: &'s Recording<'_>,
+    x: &Array<'_, T, 3>,
+) -> dahl::Result<(Array<'s, T, 3>, Array<'s, T, 3>)> {
+    // Two maps of one shape, of which one reads the other's output in another order.
+    let square = relu_init(scope, &slice_init(scope, x, 1, 2, 2)?)?;
+    let other_order = neg_init(scope, &permute_init(scope, &square, [1, 0, 2])?)?;
+    let slice = slice_init(scope, x, 1, 0, 3)?;
+    let turned = permute_init(scope, &*slice.reshaped([3, 2, 64])?, [1, 0, 2])?;
+    Ok((neg_init(scope, &turned)?, other_order))
+}
+
+#[test]
+fn branches_and_other_shapes_read_what_was_moved() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let (x, m) = (array::<f32, 3>(&rt, [3, 4, 5])?, array::<f32, 2>(&rt, [6, 140])?);
+    let wide = array::<f32, 3>(&rt, [2, 5, 64])?;
+    let mut results = Vec::new();
+    for passes in PASSES {
+        let mut branched = Branched::new(&rt).passes(passes);
+        let mut in_another_shape = InAnotherShape::new(&rt).passes(passes);
+        for _ in 0..2 {
+            let (out, half) = branched.call(&x, &m)?;
+            let (turned, other_order) = in_another_shape.call(&wide)?;
+            results.push([bits(&out)?, bits(&half)?, bits(&turned)?, bits(&other_order)?]);
+        }
+    }
+    let sum: f64 = m.to_vec()?.into_iter().map(f64::from).sum();
+    assert!(sum.abs() > 1.0, "the condition holds");
+    for (run, result) in results.iter().enumerate() {
+        for (part, (own, first)) in result.iter().zip(&results[0]).enumerate() {
+            assert!(own == first, "result {part} of run {run}");
+        }
+    }
+    assert!(results[0][0].iter().all(|&bits| f64::from_bits(bits) == 0.0), "x and its negative");
     Ok(())
 }

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::ptr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use arrayvec::ArrayVec;
+
 use super::accumulator::Accumulator;
 use super::declaration::{Codelet, Parameter};
 use super::kernel::Kernel;
@@ -15,6 +17,7 @@ use super::reducer::FusedReduction;
 use crate::access::AccessMode;
 use crate::element::ElementType;
 use crate::footprint;
+use crate::shape::MAX_RANK;
 
 /// Bytes of a tile of all operands and of all that the maps pass on: they stay in the second-level cache. Tiles of the first level
 /// are so short that the calls of the kernels take as long as their work (docs/measurements/fused-sums.md).
@@ -104,9 +107,9 @@ impl FusedStep {
 }
 
 /// The shape to which arrays of these shapes stretch; none if they have several ranks, or do not fit each other.
-pub fn stretched<'e>(shapes: impl IntoIterator<Item = &'e [usize]>) -> Option<Vec<usize>> {
+pub fn stretched<'e>(shapes: impl IntoIterator<Item = &'e [usize]>) -> Option<ArrayVec<usize, MAX_RANK>> {
     let mut shapes = shapes.into_iter();
-    let mut all = shapes.next()?.to_vec();
+    let mut all: ArrayVec<_, MAX_RANK> = shapes.next()?.iter().copied().collect();
     for shape in shapes {
         if shape.len() != all.len() {
             return None;

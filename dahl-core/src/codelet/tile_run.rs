@@ -9,6 +9,9 @@
 #![allow(unsafe_code, reason = "cuts operands into tiles")]
 
 use std::cell::Cell;
+use std::ptr;
+
+use arrayvec::ArrayVec;
 
 use super::fused::{Fused, FusedOperand, FusedStep, TILE_BYTES, stretched};
 use super::kernel::Maps;
@@ -23,14 +26,28 @@ use crate::shape::{Layout, MAX_RANK};
 const LEAST_TILE: usize = 256;
 
 std::thread_local! {
-    /// The tiles of what steps pass on. Taken out while it is in use.
-    static TILES: Cell<KernelMemory> = Cell::default();
+    /// What the thread keeps from one fused task to the next. Taken out while it is in use.
+    static TILES: Cell<Tiles> = Cell::default();
+}
+
+/// What a run needs, so that the next one allocates nothing.
+#[derive(Default)]
+struct Tiles {
+    memory: KernelMemory,
+    /// The tiles of what the steps pass on.
+    passed: Vec<*mut u8>,
+    /// The operands, cut to the tile.
+    given: Vec<Operand>,
+    /// Those of one step.
+    operands: Vec<Operand>,
+    /// The operands of the boxes that are being cut, one box after the other.
+    boxes: Vec<Operand>,
 }
 
 /// How the operands of a call are cut.
 struct Cut {
     /// The extents along which they are cut: all of what maps of one shape compute, otherwise the leading ones.
-    extents: Vec<usize>,
+    extents: ArrayVec<usize, MAX_RANK>,
     /// The rows of a tile; elements, if all steps are maps of one shape.
     rows: usize,
     least: usize,
@@ -87,10 +104,10 @@ impl Maps for Fused {
         // The places of what is passed on, each at the beginning of a line, and then of what is not yet reduced.
         let mut tiles = TILES.take();
         let most_rows = cut.most_rows();
-        let mut places = Vec::with_capacity(self.passed.len());
         let mut lines = 0;
+        tiles.passed.clear();
         for (index, element) in self.passed.iter().enumerate() {
-            places.push(lines * size_of::<Line>());
+            tiles.passed.push(ptr::without_provenance_mut(lines * size_of::<Line>()));
             let row = self.rows.as_ref().map_or(1, |rows| rows.passed[index].iter().product());
             lines += (most_rows * row * element.size_bytes).div_ceil(size_of::<Line>());
         }
@@ -100,13 +117,16 @@ impl Maps for Fused {
             lines += (unit * reduction.element().size_bytes).div_ceil(size_of::<Line>());
             unit
         });
-        let start: *mut u8 = tiles.lines(lines).as_mut_ptr().cast();
+        let start: *mut u8 = tiles.memory.lines(lines).as_mut_ptr().cast();
+        tiles.passed.iter_mut().for_each(|place| *place = start.wrapping_add(place.addr()));
+        for kept in [&mut tiles.given, &mut tiles.boxes] {
+            kept.clear();
+            kept.extend_from_slice(operands);
+        }
         let mut run = TileRun {
             fused: self,
             arguments,
-            passed: places.into_iter().map(|place| start.wrapping_add(place)).collect(),
-            given: operands.to_vec(),
-            operands: Vec::new(),
+            tiles: &mut tiles,
             reducer: self.reduction.zip(unit).map(|(reduction, unit)| {
                 // SAFETY: it is the last of the tiles, which no step uses, and has a unit of elements.
                 unsafe { Reducer::new(reduction, unit, start.wrapping_add(pending)) }
@@ -117,14 +137,14 @@ impl Maps for Fused {
             let len = cut.extents.iter().product();
             for begin in (0..len).step_by(cut.rows) {
                 let count = cut.rows.min(len - begin);
-                for (own, operand) in run.given.iter_mut().zip(operands) {
+                for (own, operand) in run.tiles.given.iter_mut().zip(operands) {
                     own.layout.set_contiguous(&[count]);
                     own.layout.offset = operand.layout.offset + begin;
                 }
                 run.steps(&[count]);
             }
         } else if !cut.extents.contains(&0) {
-            run.boxes(operands, &cut.extents, &cut, 0);
+            run.boxes(0, &cut.extents, &cut, 0);
         }
         if let (Some(reducer), Some(total)) = (run.reducer.take(), total) {
             let bytes = total.element.size_bytes;
@@ -141,22 +161,22 @@ impl Maps for Fused {
 struct TileRun<'f> {
     fused: &'f Fused,
     arguments: &'f [u8],
-    /// The tiles of what the steps pass on.
-    passed: Vec<*mut u8>,
-    /// The operands, cut to the tile.
-    given: Vec<Operand>,
-    /// Those of one step.
-    operands: Vec<Operand>,
+    tiles: &'f mut Tiles,
     reducer: Option<Reducer>,
     packs: &'f mut Packs,
 }
 
 impl TileRun<'_> {
-    /// Cuts `operands` into boxes of a tile, from the first axis on, along `axis` and those after it.
-    fn boxes(&mut self, operands: &[Operand], extents: &[usize], cut: &Cut, axis: usize) {
+    /// Cuts the last box of operands, which begins at `place`, into boxes of a tile, from the first axis on, along `axis` and those
+    /// after it.
+    fn boxes(&mut self, place: usize, extents: &[usize], cut: &Cut, axis: usize) {
+        let (fused, end) = (self.fused, self.tiles.boxes.len());
         if extents.iter().product::<usize>() <= cut.rows || axis == extents.len() {
-            self.given.clear();
-            self.given.extend_from_slice(operands);
+            let Tiles { given, boxes, .. } = &mut *self.tiles;
+            given.clear();
+            given.extend_from_slice(&boxes[place..]);
+            let rows: usize = extents.iter().product();
+            assert!(rows <= cut.most_rows(), "a tile of {rows} rows has memory for {}", cut.most_rows());
             return self.steps(extents);
         }
         let inner: usize = extents[axis..].iter().skip(1).product();
@@ -164,22 +184,27 @@ impl TileRun<'_> {
         let mut begin = 0;
         while begin < extents[axis] {
             let left = extents[axis] - begin;
-            // What is left over goes with the last tile if it has too few rows for one.
-            let count = if left < step + cut.least { left } else { step };
-            let mut box_extents = extents.to_vec();
+            // What is left over goes with the last tile if it has too few rows for one. So a tile has at most `most_rows`.
+            let over = left.saturating_sub(step) * inner;
+            let count = if over < cut.least { left } else { step };
+            let mut box_extents: ArrayVec<_, MAX_RANK> = extents.iter().copied().collect();
             box_extents[axis] = count;
-            let part = |(index, operand): (usize, &Operand)| {
-                let is_cut = self.fused.rows.as_ref().is_none_or(|rows| rows.is_cut[index]);
+            let part = |(index, operand): (usize, Operand)| {
+                let is_cut = fused.rows.as_ref().is_none_or(|rows| rows.is_cut[index]);
                 let is_stretched = || operand.layout.extents()[axis] == 1 && extents[axis] != 1;
                 let layout = if !is_cut || is_stretched() {
                     operand.layout
                 } else {
                     operand.layout.part(axis, begin, count)
                 };
-                Operand { layout, ..*operand }
+                Operand { layout, ..operand }
             };
-            let operands: Vec<_> = operands.iter().enumerate().map(part).collect();
-            self.boxes(&operands, &box_extents, cut, axis + 1);
+            for index in place..end {
+                let cut = part((index - place, self.tiles.boxes[index]));
+                self.tiles.boxes.push(cut);
+            }
+            self.boxes(end, &box_extents, cut, axis + 1);
+            self.tiles.boxes.truncate(end);
             begin += count;
         }
     }
@@ -203,12 +228,12 @@ impl TileRun<'_> {
         for step in &fused.steps {
             let (own, rest) = arguments.split_at(step.arguments);
             arguments = rest;
-            self.operands.clear();
+            self.tiles.operands.clear();
             for &slot in &step.operands {
                 let operand = match slot {
-                    FusedOperand::Given(index) => self.given[index],
+                    FusedOperand::Given(index) => self.tiles.given[index],
                     FusedOperand::Passed(index) => Operand {
-                        pointer: self.passed[index],
+                        pointer: self.tiles.passed[index],
                         layout: self.layout_of_passed(index, extents),
                         element: fused.passed[index],
                         writes: false,
@@ -218,18 +243,18 @@ impl TileRun<'_> {
                 // An output that a later step reads is an input there. A contribution adds to what it finds.
                 let writes = slot == step.output();
                 let reads = !writes || step.contributes().is_some();
-                self.operands.push(Operand { writes, reads, ..operand });
+                self.tiles.operands.push(Operand { writes, reads, ..operand });
             }
             // SAFETY: invariant V: the operands of the fused codelet are such, and a tile of one is a part of it; a step
             // writes its own output, which it does not read otherwise, and the tiles of what is passed on are this run's,
-            // initialised, aligned to a line, and apart. Steps run one after the other.
-            unsafe { step.run(&self.operands, own, self.packs) };
+            // initialised, aligned to a line, apart, and have at least as many rows (`most_rows`). Steps run one after the other.
+            unsafe { step.run(&self.tiles.operands, own, self.packs) };
         }
         if let (Some(reducer), Some(reduction)) = (&mut self.reducer, &fused.reduction) {
             let row = fused.rows.as_ref().map_or(&[][..], |rows| &rows.passed[reduction.passed]);
             let count = extents.iter().chain(row).product();
             // SAFETY: a step has written that tile in row-major order, and no view of it is left.
-            unsafe { reducer.push(self.passed[reduction.passed], count, self.packs) };
+            unsafe { reducer.push(self.tiles.passed[reduction.passed], count, self.packs) };
         }
     }
 }

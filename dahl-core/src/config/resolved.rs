@@ -14,7 +14,7 @@ use super::variables;
 use crate::autotune::{KernelPolicy, TeamPolicy};
 use crate::clock::Clock;
 use crate::device::CudaSetting;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::machine::Machine;
 use crate::metering::EnergySetting;
 use crate::observer::Observer;
@@ -154,6 +154,11 @@ impl RuntimeBuilder {
         let energy_weight = energy_weight(self.energy_weight, machine.as_ref(), cpu_workers)?;
         let size = Size { workers, tasks_in_flight, rand_seed, energy: energy_weight };
         let (mut scheduler, divergences) = match (self.custom, self.plan) {
+            (Some(custom), _) if size.energy.is_some() => {
+                let (setting, value) = ("custom_scheduler", custom.name().to_owned());
+                let expected = "a scheduler that weighs energy, since `energy_weight` is set".to_owned();
+                return Err(Error::new(ErrorKind::Config { setting, value, expected }));
+            }
             (Some(custom), _) => (custom, None),
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };

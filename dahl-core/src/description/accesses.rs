@@ -63,6 +63,11 @@ impl AccessDesc {
         self.layout.strides().to_vec()
     }
 
+    /// Whether its elements are in row-major order from the start of the array's buffer on.
+    pub fn is_in_order(&self) -> bool {
+        self.layout.offset == 0 && self.layout.is_contiguous()
+    }
+
     /// The number of elements from the start of the array's buffer to the first one.
     pub fn offset(&self) -> usize {
         self.layout.offset

@@ -162,7 +162,7 @@ impl<'t> Given<'t> {
             accesses.into_iter().map(|access| access.expect("an access is a task's")).collect();
         let cut = accesses.iter().filter(|(part, position)| part.is_cut(*position));
         let leads = cut.map(|(part, position)| &part.extents(*position)[..extents.len()]);
-        let is_known = extents.is_empty() || stretched(leads).is_some_and(|all| all == extents);
+        let is_known = extents.is_empty() || stretched(leads).is_some_and(|all| *all == *extents);
         assert!(is_known, "the accesses stretch to what is computed");
         Self { accesses, extents, passed }
     }

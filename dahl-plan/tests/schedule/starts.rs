@@ -38,12 +38,17 @@ fn energy(problem: &Problem, places: &[usize], starts: &[u64]) -> Option<(u64, u
             let here: Vec<usize> =
                 edge.readers.iter().copied().filter(|&reader| node(reader) == to).collect();
             let Some(first) = here.iter().map(|&reader| starts[reader]).min() else { continue };
-            let link = problem.machine.links.iter().find(|link| (link.from, link.to) == (home, to))?;
-            let carried = (edge.bytes as f64 / link.bytes_per_second * 1e9).round() as u64;
-            if first < written + link.latency_nanoseconds + carried {
+            // Without bytes it is only an order.
+            let mut nanoseconds = 0;
+            if edge.bytes > 0 {
+                let link = problem.machine.links.iter().find(|link| (link.from, link.to) == (home, to))?;
+                let carried = (edge.bytes as f64 / link.bytes_per_second * 1e9).round() as u64;
+                nanoseconds = link.latency_nanoseconds + carried;
+                energy += (edge.bytes as f64 * link.picojoules_per_byte).round() as u64;
+            }
+            if first < written + nanoseconds {
                 return None;
             }
-            energy += (edge.bytes as f64 * link.picojoules_per_byte).round() as u64;
             held.push((to, first, last, edge.bytes));
         }
         if edge.readers.iter().any(|&reader| node(reader) == home && starts[reader] < written) {

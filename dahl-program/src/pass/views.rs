@@ -11,7 +11,7 @@
 //! A concatenation of all slices of an array, each at its old place, is that array.
 //!
 //! All that holds as long as the array that is read in place of another has its value: it is never written after the move, and is
-//! in no parts. Tasks whose outputs nobody reads any more are left to the pass that removes dead tasks.
+//! in no parts; and a part is what was copied there only if nothing else changes it between its split and its join. Tasks whose outputs nobody reads any more are left to the pass that removes dead tasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -83,6 +83,16 @@ impl Source {
     fn then(&self, moved: &Moved, out: &[usize]) -> Option<Self> {
         let axes = axes_of(moved, out, &self.extents)?;
         let first = indices_of(moved.offset, &self.extents);
+        // The largest index along each axis: a move that goes from one row into the next one is not along axes.
+        let mut last = first.clone();
+        for (axis, &extent) in axes.iter().zip(out) {
+            if let Some(axis) = axis {
+                last[*axis] += extent.saturating_sub(1);
+            }
+        }
+        if !out.contains(&0) && last.iter().zip(&self.extents).any(|(last, extent)| last >= extent) {
+            return None;
+        }
         let strides = axes.iter().map(|axis| axis.map_or(0, |axis| self.from.strides[axis])).collect();
         let ahead: usize = first.iter().zip(&self.from.strides).map(|(index, stride)| index * stride).sum();
         let from = Moved { strides, offset: self.from.offset + ahead };
@@ -104,7 +114,7 @@ pub(super) fn run(graph: &mut Graph) -> Vec<String> {
     let mut same: Vec<usize> = (0..graph.arrays.len()).collect();
     let (mut goes, mut notes) = (HashSet::new(), Vec::new());
     for step in 0..graph.tasks.len() {
-        if graph.tasks[step].desc().is_some() {
+        if matches!(graph.tasks[step].kind, StepKind::Task(_) | StepKind::Flow(_)) {
             for access in graph.tasks[step].uses.iter_mut().filter(|access| !access.writes) {
                 access.array = access.array.map(|array| same[array]);
             }
@@ -190,7 +200,8 @@ fn reads_in_place(task: &Task, known: &HashMap<usize, Source>) -> Option<(usize,
         let source = used.array.filter(|_| !used.writes).and_then(|array| known.get(&array))?;
         let has_rows = source.extents.last().is_some_and(|&extent| extent >= LEAST_ROW)
             && source.from.strides.last() == Some(&1);
-        let is_alike = source.extents == access.extents() && access.offset() == 0;
+        // Not a second time: what an array is moved from says nothing about other strides.
+        let is_alike = source.extents == access.extents() && access.is_in_order();
         (has_rows && is_alike)
             .then(|| (index, reading(desc, index, &source.from.strides, source.from.offset)))
     })
@@ -268,7 +279,7 @@ impl Values {
         let [input, output] = [task.uses.first()?.array?, task.uses.get(1)?.array?];
         let elements: usize = task.desc()?.accesses().nth(1)?.extents().iter().product();
         let is_all = elements * graph.arrays[output].element.size_bytes == graph.arrays[output].bytes;
-        let is_read_in_order = task.desc()?.accesses().next()?.offset() == 0;
+        let is_read_in_order = task.desc()?.accesses().next()?.is_in_order();
         let is_own = !self.is_divided[output] && self.writers[output].len() == 1;
         (is_own && is_all && is_read_in_order && !task.varies() && input != output).then_some([input, output])
     }
@@ -290,12 +301,10 @@ impl Values {
         }
         let piece = |part: usize| {
             let place = graph.arrays[part].part?;
-            let of_tasks: Vec<usize> = self.writers[part]
-                .iter()
-                .copied()
-                .filter(|&writer| graph.tasks[writer].desc().is_some())
-                .collect();
-            let [copy] = of_tasks[..] else { return None };
+            // Nothing else changes it between the split and the join: no branch or loop, no partition of its own.
+            let mut others =
+                self.writers[part].iter().copied().filter(|&writer| writer != before && writer != step);
+            let (Some(copy), None) = (others.next(), others.next()) else { return None };
             let task = &graph.tasks[copy];
             let desc = task.desc()?;
             let extents = desc.accesses().next()?.extents().to_vec();

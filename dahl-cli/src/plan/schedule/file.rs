@@ -87,7 +87,8 @@ pub(super) fn whole(value: f64, unit: f64, what: &str) -> Result<u64, String> {
 pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
     let wrong = |fact: String| Trouble::Input(format!("{}: {}", path.display(), fact.trim_end()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    if text.trim_start().starts_with('[') {
+    // A trace is a list of objects. TOML may begin with `[` too.
+    if text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
         return of_run(path, machine);
     }
     let file: File = match text.trim_start().starts_with('{') {

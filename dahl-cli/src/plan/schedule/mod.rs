@@ -24,9 +24,7 @@ Examples:
   dahl plan schedule tasks.toml                                 the least time
   dahl plan schedule tasks.toml --objective energy:0.002 --out plan.toml
   dahl plan schedule tasks.toml --objective front --json
-  DAHL_TRACE=run.json my-program                                a run, on one worker for the best figures
-  dahl plan schedule run.json --machine machine.toml --cpus 2 --objective energy --out best.plan
-  DAHL_MACHINE=machine.toml DAHL_SCHED=static DAHL_PLAN=best.plan my-program";
+  DAHL_TRACE=run.json cargo run --release                       the trace of a run, which is a problem as well";
 
 /// The arguments of `dahl plan schedule`.
 #[derive(clap::Args)]

@@ -57,7 +57,8 @@ impl<'g> Groups<'g> {
             let Some(own) = shape(&self.parts[step]) else { continue };
             for (_, made_by) in self.made_before(step) {
                 let fits = shape(&self.parts[made_by]) == Some(own);
-                if fits && self.group[made_by] != self.group[step] && self.may_join(made_by, step) {
+                let is_apart = self.group[made_by] != self.group[step];
+                if fits && is_apart && self.tiles_of(made_by, step).is_ok() && self.may_join(made_by, step) {
                     self.join(made_by, step);
                 }
             }
@@ -110,6 +111,14 @@ impl<'g> Groups<'g> {
         }
     }
 
+    /// The tiles of the groups of two steps together.
+    fn tiles_of(&self, one: usize, other: usize) -> Result<Tiles, &'static str> {
+        let mut steps = self.members[&self.group[one]].clone();
+        steps.extend(&self.members[&self.group[other]]);
+        steps.sort_unstable();
+        Tiles::of(&self.members_of(&steps), self.fuses.shares_kernels)
+    }
+
     /// Why a step and the one that makes `array`, which it reads, stay apart.
     fn keeps_rows_apart(&self, array: usize, made_by: usize, step: usize) -> Option<&'static str> {
         let mut steps = self.members[&self.group[made_by]].clone();
@@ -121,7 +130,7 @@ impl<'g> Groups<'g> {
         if has_whole && !(self.graph.arrays[array].is_temporary() && is_only_read_inside) {
             return Some("what is passed on is also used otherwise");
         }
-        if let Err(why) = Tiles::of(&members, self.fuses.shares_kernels) {
+        if let Err(why) = self.tiles_of(made_by, step) {
             return Some(why);
         }
         (!self.may_join(made_by, step)).then_some("other tasks run between them, or they are too many")

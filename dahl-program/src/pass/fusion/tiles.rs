@@ -22,6 +22,12 @@ impl<'p> Member<'p> {
         self.part.extents(self.part.output())
     }
 
+    /// Whether an operand is all elements of its array, in row-major order.
+    fn reads_in_order(&self, operand: usize) -> bool {
+        let access = self.part.desc().accesses().nth(self.part.access(operand));
+        access.is_some_and(|access| access.is_in_order())
+    }
+
     fn inputs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.arrays[..self.part.output()].iter().copied().enumerate()
     }
@@ -55,19 +61,23 @@ impl Tiles {
     /// Why they cannot run tile by tile.
     pub(super) fn of(members: &[Member<'_>], shares_kernels: bool) -> Result<Self, &'static str> {
         let first = members.first().expect("there are members").output();
+        // A tile of what is passed on has its elements in order.
+        let writer = |array: usize| members.iter().find(|member| member.made() == array);
+        for member in members {
+            for (operand, array) in member.inputs() {
+                let reads_as_written = |writer: &Member<'_>| {
+                    writer.output() == member.part.extents(operand) && member.reads_in_order(operand)
+                };
+                if !writer(array).is_none_or(reads_as_written) {
+                    return Err("it reads what is passed on in another shape, or in another order");
+                }
+            }
+        }
         if members.iter().all(|member| member.part.kind() == Kind::Map && member.output() == first) {
             return Ok(Self::Boxes);
         }
         if members.iter().filter(|member| member.part.kind() == Kind::Whole).count() > 1 {
             return Err("a task has one kernel that is neither a map nor works by rows");
-        }
-        let writer = |array: usize| members.iter().find(|member| member.made() == array);
-        for member in members {
-            for (operand, array) in member.inputs() {
-                if writer(array).is_some_and(|writer| writer.output() != member.part.extents(operand)) {
-                    return Err("it reads what is passed on in another shape");
-                }
-            }
         }
         let most = members.iter().map(|member| member.part.axes()).min().unwrap_or(0);
         let common = |member: &Member<'_>| {
