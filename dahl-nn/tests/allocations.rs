@@ -31,8 +31,8 @@ static ALLOCATOR: Counting = Counting;
 const SAMPLES: usize = 400;
 const BATCH: usize = 4;
 const EPOCHS: usize = 20;
-/// For each training: two recordings of its step, and its pools, which grow to what may be in flight.
-const OF_A_TRAINING: u64 = 8000;
+/// For each training: two recordings of its step with their passes, and its pools, which grow to what may be in flight.
+const OF_A_TRAINING: u64 = 20_000;
 /// By how much the pools of one training may grow more than those of another: 16 calls of the program.
 const OF_POOLS: u64 = 48;
 /// For each epoch: the order of its samples, its arena and its record.

@@ -24,7 +24,7 @@ Examples:
   dahl plan schedule tasks.toml                                 the least time
   dahl plan schedule tasks.toml --objective energy:0.002 --out plan.toml
   dahl plan schedule tasks.toml --objective front --json
-  DAHL_TRACE=run.json cargo run --release                       the trace of a run, which is a problem as well";
+  DAHL_TRACE=run.json cargo run --release                       a run to plan";
 
 /// The arguments of `dahl plan schedule`.
 #[derive(clap::Args)]
