@@ -22,6 +22,7 @@ use std::fmt;
 
 use dahl_core::argument::Argument;
 use dahl_core::element::Element;
+pub(crate) use operators::derived_operators;
 
 /// A real number as an unevaluated sum: `high` is the sum, rounded to `f64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, bytemuck::Pod, bytemuck::Zeroable)]

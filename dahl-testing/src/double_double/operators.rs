@@ -1,7 +1,6 @@
 //! The operators of [`DoubleDouble`].
 
-use std::iter::{Product, Sum};
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 use super::DoubleDouble;
 use dahl_core::element::{Element, Real};
@@ -88,9 +87,34 @@ impl Rem for DoubleDouble {
     }
 }
 
-macro_rules! assigning {
-    ($($trait:ident $method:ident $operator:tt),*) => {$(
-        impl $trait for DoubleDouble {
+/// The operators that follow from others, of a number type.
+macro_rules! derived_operators {
+    ($number:ty) => {
+        derived_operators!(
+            $number: AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /,
+            RemAssign rem_assign %
+        );
+
+        impl std::iter::Sum for $number {
+            fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+                values.fold(<Self as dahl_core::element::Element>::ZERO, std::ops::Add::add)
+            }
+        }
+
+        impl<'a> std::iter::Sum<&'a Self> for $number {
+            fn sum<I: Iterator<Item = &'a Self>>(values: I) -> Self {
+                values.copied().sum()
+            }
+        }
+
+        impl std::iter::Product for $number {
+            fn product<I: Iterator<Item = Self>>(values: I) -> Self {
+                values.fold(<Self as dahl_core::element::Element>::ONE, std::ops::Mul::mul)
+            }
+        }
+    };
+    ($number:ty: $($trait:ident $method:ident $operator:tt),*) => {$(
+        impl std::ops::$trait for $number {
             fn $method(&mut self, other: Self) {
                 *self = *self $operator other;
             }
@@ -98,22 +122,6 @@ macro_rules! assigning {
     )*};
 }
 
-assigning!(AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /, RemAssign rem_assign %);
+pub(crate) use derived_operators;
 
-impl Sum for DoubleDouble {
-    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
-        values.fold(Self::ZERO, Add::add)
-    }
-}
-
-impl<'a> Sum<&'a Self> for DoubleDouble {
-    fn sum<I: Iterator<Item = &'a Self>>(values: I) -> Self {
-        values.copied().sum()
-    }
-}
-
-impl Product for DoubleDouble {
-    fn product<I: Iterator<Item = Self>>(values: I) -> Self {
-        values.fold(Self::ONE, Mul::mul)
-    }
-}
+derived_operators!(DoubleDouble);
