@@ -14,6 +14,7 @@ use crate::element::ElementType;
 use crate::graph::{ArrayState, Callback, Party};
 use crate::ranks::{Awaited, Destination, Missing, Payload, Ranks, Reason, Tag};
 use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 const BYTES: ElementType = ElementType::of::<u8>();
 
@@ -100,6 +101,19 @@ impl Destination for Received {
     }
 }
 
+/// Elements that nobody wants any more: their task was cancelled. The other rank has sent them, and waits until they have come.
+#[derive(Default)]
+struct Discarded(Vec<u8>);
+
+impl Destination for Discarded {
+    fn memory(&mut self, len: usize) -> Result<&mut [u8], String> {
+        self.0.resize(len, 0);
+        Ok(&mut self.0)
+    }
+
+    fn arrived(self: Box<Self>, _: Result<(), String>) {}
+}
+
 /// Posts this rank's end of a message to rank `to`, if it has one.
 pub(super) fn post(
     ranks: &Ranks,
@@ -126,7 +140,15 @@ pub(super) fn post(
             if region.is_some() { (&RECEIVE_PIECE, AccessMode::RW) } else { (&RECEIVE, AccessMode::W) };
         let bytes = region.map_or(array.bytes(), |region| region.len() * array.element_bytes());
         let awaited = Arc::clone(ranks.awaited());
-        submit(array, codelet, mode, location, None, move |external| {
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let (begins, discarding) = (Arc::clone(&has_begun), Arc::clone(&transport));
+        let cancelled = Callback::new(move |failure| {
+            if failure.is_some() && !has_begun.load(Ordering::Acquire) {
+                discarding.receive(from, tag, Box::<Discarded>::default());
+            }
+        });
+        submit(array, codelet, mode, location, Some(cancelled), move |external| {
+            begins.store(true, Ordering::Release);
             awaited.add(from, tag, Reason::Value(location));
             let awaited = (awaited, from, tag);
             transport.receive(

@@ -1,5 +1,6 @@
 //! Ranks whose programs differ, that panic, or whose tasks fail: all ranks end, with the cause.
 
+use dahl_core::ndarray::Axis;
 use dahl_core::{Runtime, RuntimeBuilder};
 
 use super::kernels::{V, mix, scale};
@@ -71,6 +72,32 @@ pub(crate) fn a_task_that_fails_has_no_value_on_any_rank() {
     });
     let Some(text) = text else { return };
     assert!(text.contains("too large"), "{text}");
+}
+
+pub(crate) fn a_rank_that_cannot_take_pieces_lets_their_sender_end() {
+    let results = on_ranks(2, 1, builder, |rt| {
+        let (mut x, zeros): (V, V) = (rt.zeros([6000])?, rt.zeros([6000])?);
+        scale(&mut x, 5000.0, Some(0))?;
+        let error = x.read().map(drop).expect_err("a task has failed");
+        assert!(error.to_string().contains("too large"), "{error}");
+        let _ = rt.wait();
+        // The owner has a value again. The other rank keeps the failure, and is sent two pieces.
+        mix(&zeros, &zeros, &mut x, Some(0))?;
+        {
+            let mut parts = x.partition_mut(Axis(0), 3000)?;
+            for part in 0..parts.len() {
+                scale(&mut parts[part], 1.0, Some(0))?;
+            }
+        }
+        let read = x.to_vec();
+        match rt.rank() {
+            0 => assert_eq!(read?, [1.0; 6000]),
+            _ => drop(read),
+        }
+        let _ = rt.wait();
+        Ok(())
+    });
+    results.map(|results| results.expect("no rank waits for ever"));
 }
 
 pub(crate) fn there_is_no_rank_beyond_the_last() {

@@ -1,7 +1,7 @@
 //! The codelets of the programs, as `#[codelet]` would write them.
 
 use dahl_core::__private::{Accumulator, Kernel, Parameter, Views};
-use dahl_core::{AccessMode, Codelet, ElementType, Reduction, Result, Task, Vector};
+use dahl_core::{AccessMode, Array, Codelet, ElementType, Reduction, Result, Task, Vector};
 
 const F32: ElementType = ElementType::of::<f32>();
 
@@ -53,7 +53,7 @@ pub(crate) fn mix(a: &V, b: &V, out: &mut V, rank: Option<usize>) -> Result<()> 
 }
 
 #[track_caller]
-pub(crate) fn scale(x: &mut V, add: f32, rank: Option<usize>) -> Result<()> {
+pub(crate) fn scale<const N: usize>(x: &mut Array<'_, f32, N>, add: f32, rank: Option<usize>) -> Result<()> {
     let mut task = Task::new(&SCALE);
     task.write(x);
     task.argument(add);

@@ -26,6 +26,10 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         "failures::a_task_that_fails_has_no_value_on_any_rank",
         failures::a_task_that_fails_has_no_value_on_any_rank,
     ),
+    (
+        "failures::a_rank_that_cannot_take_pieces_lets_their_sender_end",
+        failures::a_rank_that_cannot_take_pieces_lets_their_sender_end,
+    ),
     ("failures::there_is_no_rank_beyond_the_last", failures::there_is_no_rank_beyond_the_last),
     ("failures::the_owner_of_an_array_can_be_set", failures::the_owner_of_an_array_can_be_set),
     ("lengths::arrays_of_any_length_go_round_the_ranks", lengths::arrays_of_any_length_go_round_the_ranks),

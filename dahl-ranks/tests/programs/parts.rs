@@ -6,7 +6,7 @@ use dahl_core::ndarray::{Array2, ArrayViewMut2, Axis};
 use dahl_core::ranks::Distribution;
 use dahl_core::{AccessMode, Array, Codelet, ElementType, Matrix, Result, Runtime, Task, Vector};
 
-use super::kernels::SCALE;
+use super::kernels::scale;
 use super::random::{bits, cases};
 use crate::launch::on_ranks;
 
@@ -141,16 +141,6 @@ fn program(random: &mut fastrand::Rng, ranks: usize) -> Vec<Action> {
     };
     let len = 20;
     (0..len).map(action).collect()
-}
-
-fn scale<const N: usize>(x: &mut Array<'_, f32, N>, add: f32, rank: Option<usize>) -> Result<()> {
-    let mut task = Task::new(&SCALE);
-    task.write(x);
-    task.argument(add);
-    match rank {
-        Some(rank) => task.on_rank(rank).submit(),
-        None => task.submit(),
-    }
 }
 
 fn add_sum<const N: usize>(

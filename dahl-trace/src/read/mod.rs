@@ -38,7 +38,15 @@ impl Trace {
     /// # Errors
     /// As [`Trace::read`].
     pub fn parse(text: &str) -> Result<Self, Error> {
-        gathered("the text", text.as_bytes())
+        Self::parse_file("the text", text)
+    }
+
+    /// Parses the contents of a file of this name.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn parse_file(file: &str, text: &str) -> Result<Self, Error> {
+        gathered(file, text.as_bytes())
     }
 }
 

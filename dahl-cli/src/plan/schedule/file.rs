@@ -89,7 +89,7 @@ pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     // A trace is a list of objects. TOML may begin with `[` too.
     if text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
-        return of_run(path, machine);
+        return of_run(path, &text, machine);
     }
     let file: File = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?,
@@ -103,10 +103,11 @@ pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named
     named(&file, described).map_err(wrong)
 }
 
-/// Reads the trace of a run.
-fn of_run(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
+/// The trace of a run, whose text this is.
+fn of_run(path: &Path, text: &str, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
     let wrong = |fact: String| Trouble::Input(format!("{}: {fact}", path.display()));
-    let trace = Trace::read(path).map_err(|error| Trouble::Input(error.to_string()))?;
+    let trace = Trace::parse_file(&path.to_string_lossy(), text)
+        .map_err(|error| Trouble::Input(error.to_string()))?;
     let (file, tasks) = of_trace::problem(&trace, machine.is_some()).map_err(wrong)?;
     let described = match machine {
         Some((path, processors)) => Described::read(path, processors)?,

@@ -22,8 +22,11 @@ pub(super) struct Planned {
 /// tasks of its codelet, kernel, element types and extents.
 ///
 /// # Errors
-/// If a task has failed, if an older version wrote the file, or if there are several memory nodes and no machine file.
+/// If the trace ends before its run, if a task has failed, if an older version wrote the file, or if there are several memory nodes and no machine file.
 pub(super) fn problem(trace: &Trace, has_machine: bool) -> Result<(File, Vec<Planned>), String> {
+    if let Some(cut) = trace.cut() {
+        return Err(format!("it ends in line {}, before its run did: a plan is for whole runs", cut.line));
+    }
     if let Some(task) = trace.tasks().iter().find(|task| task.failure.is_some()) {
         return Err(format!("task {} ({}) has failed, so the run is not whole", task.number, task.codelet));
     }
