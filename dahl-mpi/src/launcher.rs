@@ -1,13 +1,14 @@
 //! [`Mpi`]: this process as one of the ranks that `mpirun` has started.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use dahl_core::ranks::{Destination, Message, Tag, Transport};
 use dahl_core::{Result, Runtime, RuntimeBuilder};
-use dahl_ranks::{RankFailed, as_rank};
+use dahl_ranks::{RankFailed, as_rank, panic_message};
 
 use crate::communication::{Communication, Event};
 use crate::communicator::Communicator;
@@ -114,7 +115,7 @@ impl Mpi {
     /// The first rank that has failed; the error of `part` is the cause.
     ///
     /// # Panics
-    /// As [`run_on`](Self::run_on).
+    /// As [`run_on`](Self::run_on). A panic of `part` continues here, after the other ranks have ended with its message.
     pub fn exchange<R>(
         &self,
         ranks: usize,
@@ -130,13 +131,22 @@ impl Mpi {
         if self.rank >= ranks {
             return Ok(None);
         }
-        let result = part(Arc::new(Network { rank: self.rank, ranks, events: self.events.clone() }));
+        let network = Arc::new(Network { rank: self.rank, ranks, events: self.events.clone() });
+        let result = catch_unwind(AssertUnwindSafe(|| part(network)));
+        let cause = match &result {
+            Ok(Ok(_)) => None,
+            Ok(Err(cause)) => Some(cause.clone()),
+            Err(panic) => Some(panic_message(&**panic)),
+        };
+        if let Some(cause) = cause {
+            self.tell(Event::Fails { cause });
+        }
         let (done, ended) = channel();
-        let result = result.map_err(|cause| self.tell(Event::Fails { cause }));
         self.tell(Event::Ends { done });
         let failed = ended.recv().unwrap_or_else(|_| {
             Some(RankFailed { rank: self.rank, cause: "the thread for messages panicked".to_owned() })
         });
+        let result = result.unwrap_or_else(|panic| resume_unwind(panic));
         failed.map_or_else(|| Ok(result.ok()), Err)
     }
 

@@ -1,20 +1,36 @@
 //! Ranks that fail. Rank 1 of 3 does, and the others wait for it: they end, with the cause.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use dahl_core::{Result, Runtime};
-use dahl_mpi::Settings;
+use dahl_mpi::{Mpi, Settings};
 
 use crate::programs::kernels::{V, scale};
 
-/// Each way to fail, and what the processes or `mpirun` say then.
+/// Each way to fail, and what the processes or `mpirun` say then: lines, of which ` .. ` leaves something out.
 pub(crate) const ALL: &[(&str, &[&str])] = &[
     (
         "a_rank_that_panics",
         &["rank 0 ends: rank 1 failed: out of paper", "rank 2 ends: rank 1 failed: out of paper"],
     ),
-    ("a_rank_whose_task_fails", &["rank 0 ends: rank", "rank 2 ends: rank", "too large"]),
+    (
+        "a_rank_whose_task_fails",
+        &[
+            "rank 0 ends: rank .. too large",
+            "rank 1 ends: rank .. too large",
+            "rank 2 ends: rank .. too large",
+        ],
+    ),
+    (
+        "a_rank_that_panics_in_an_exchange",
+        &[
+            "rank 0 ends: rank 1 failed: out of paper",
+            "rank 1 panics",
+            "rank 2 ends: rank 1 failed: out of paper",
+        ],
+    ),
     (
         "a_rank_that_leaves",
         &["rank 0 ends: rank 1 failed: its process left", "rank 2 ends: rank 1 failed: its process left"],
@@ -47,6 +63,9 @@ pub(crate) fn rank(what: &str) -> ExitCode {
     if rank == 1 && what == "a_rank_that_leaves" {
         return ExitCode::SUCCESS;
     }
+    if what == "a_rank_that_panics_in_an_exchange" {
+        return exchange(&mpi);
+    }
     let builder = Runtime::builder().cpu_workers(1).cuda_devices(0);
     match mpi.run(builder, |rt| program(rt, what)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,6 +74,23 @@ pub(crate) fn rank(what: &str) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Rank 1 panics without a runtime, and the others end with its message.
+fn exchange(mpi: &Mpi) -> ExitCode {
+    let rank = mpi.rank();
+    let part = |_| {
+        if rank == 1 {
+            std::panic::resume_unwind(Box::new("out of paper"));
+        }
+        Ok(())
+    };
+    match catch_unwind(AssertUnwindSafe(|| mpi.exchange(mpi.ranks(), part))) {
+        Ok(Err(failed)) => println!("rank {rank} ends: {failed}"),
+        Ok(Ok(_)) => println!("rank {rank} ends well"),
+        Err(_) => println!("rank {rank} panics"),
+    }
+    ExitCode::FAILURE
 }
 
 fn program(rt: &Runtime, what: &str) -> Result<()> {

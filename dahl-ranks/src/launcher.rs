@@ -20,7 +20,8 @@ pub struct RankFailed {
     pub cause: String,
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
+/// The message of a panic, which is the cause that other ranks hear.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
 }
@@ -46,7 +47,7 @@ pub fn as_rank<R>(
     let cause = match result {
         Ok(Ok(result)) => return Some(result),
         Ok(Err::<_, dahl_core::Error>(error)) => error.to_string(),
-        Err(panic) => message(&*panic),
+        Err(panic) => panic_message(&*panic),
     };
     failed(&cause);
     None

@@ -7,7 +7,7 @@
 mod launcher;
 mod network;
 
-pub use launcher::{RankFailed, as_rank, threads};
+pub use launcher::{RankFailed, as_rank, panic_message, threads};
 
 /// The program in the page on ranks, as a test.
 #[cfg(doctest)]

@@ -147,7 +147,7 @@ impl External {
     }
 
     /// What the task says.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
+    #[cfg(test)]
     pub(crate) fn desc(&self) -> &TaskDesc {
         self.task().desc()
     }
