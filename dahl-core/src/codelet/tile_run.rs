@@ -113,7 +113,9 @@ impl Maps for Fused {
         }
         let pending = lines * size_of::<Line>();
         let unit = self.reduction.as_ref().map(|reduction| {
-            let unit = reduction.unit(TILE_BYTES / reduction.element().size_bytes);
+            // A tile of one or more units is reduced where it is. What is not a whole unit is copied.
+            let row = self.rows.as_ref().map_or(1, |rows| rows.passed[reduction.passed].iter().product());
+            let unit = reduction.unit(cut.rows * row);
             lines += (unit * reduction.element().size_bytes).div_ceil(size_of::<Line>());
             unit
         });
