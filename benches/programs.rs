@@ -2,8 +2,11 @@
 //! on one worker.
 //!
 //! `cargo bench -p dahl-benches --bench programs [-- --len 1000000 --rounds 21]`. It prints medians and the planned peaks. With
-//! `--passes`, it measures each pass on five other programs (`docs/measurements/passes.md`).
+//! `--passes`, it measures each pass on five other programs, and with `--memory`, what a limit on memory costs a step of a
+//! transformer (`docs/measurements/passes.md`).
 
+#[path = "programs/limits.rs"]
+mod limits;
 #[path = "programs/passes.rs"]
 mod passes;
 #[path = "programs/steps.rs"]
@@ -90,13 +93,15 @@ macro_rules! measure {
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let (mut len, mut rounds, mut of_passes) = (1_000_000, 21, false);
+    let (mut len, mut rounds) = (1_000_000, 21);
+    let (mut of_passes, mut of_memory) = (false, false);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("len") => len = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse()?,
             Long("passes") => of_passes = true,
+            Long("memory") => of_memory = true,
             Long("bench") => {}
             other => return Err(other.unexpected().into()),
         }
@@ -104,6 +109,9 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let rt = Runtime::builder().cpu_workers(1).build()?;
     if of_passes {
         return Ok(passes::measure(&rt, rounds)?);
+    }
+    if of_memory {
+        return Ok(limits::measure(&rt, rounds)?);
     }
     let array = |seed: usize| {
         rt.from_vec([len], (0..len).map(|i| ((i + seed) * 37 % 101) as f32 / 50.0 - 1.0).collect())

@@ -115,6 +115,39 @@ pub(crate) fn block_step<'s>(
     scale_init(step, &loss, 1.0)
 }
 
+/// Several blocks, one after the other.
+#[derive(Module)]
+pub(crate) struct Deep<'m, T: Real> {
+    blocks: Vec<Block<'m, T>>,
+}
+
+impl<'m, T: Real> Deep<'m, T> {
+    /// So many blocks of this width, with attention.
+    pub(crate) fn new(arena: &'m Arena, blocks: usize, width: usize) -> Result<Self> {
+        let blocks = (0..blocks).map(|_| Block::new(arena, width, Some(4)));
+        Ok(Self { blocks: blocks.collect::<Result<_>>()? })
+    }
+}
+
+/// A step of several blocks by their mean squared error, without an update.
+#[program]
+pub(crate) fn deep_step<'s>(
+    step: &'s Step<'_>,
+    x: &Array<'_, f32, 3>,
+    y: &Array<'_, f32, 3>,
+    model: &mut Deep<'_, f32>,
+) -> Result<Scalar<'s, f32>> {
+    model.for_each_parameter(|_, parameter| parameter.gradient.invalidate())?;
+    let (first, others) = model.blocks.split_first().expect("there are blocks");
+    let mut last = first.forward(step, x)?;
+    for block in others {
+        last = block.forward(step, &last)?;
+    }
+    let loss = mean_squared_error_init(step, &last, y, 1.0 / x.len() as f64)?;
+    step.accumulate(&loss, model)?;
+    scale_init(step, &loss, 1.0)
+}
+
 /// An optimizer of the steps.
 pub(crate) fn adam(model: &mut Mlp<'_, f32>) -> Result<Adam<f32>> {
     let mut adam = Adam::new(1e-3);

@@ -127,8 +127,8 @@ impl Program {
         self.kept.clear();
     }
 
-    /// Limits the bytes of the arrays that it makes: it is [tight](Self::set_tight), and a recording that needs more is an error,
-    /// which says how much is needed.
+    /// Limits the bytes of the arrays that it makes: it is [tight](Self::set_tight), and tasks run again for later readers where
+    /// that saves memory ([`Passes::recomputation`]). A recording that needs more is an error, which says how much is needed.
     pub fn set_most_bytes(&mut self, most: usize) {
         self.most_bytes = Some(most);
         self.set_tight(true);
@@ -311,10 +311,15 @@ impl Program {
         let (drawn, slots) = (recorded.drawn, Slots::of(&recorded.varying));
         let shapes = recorded.outputs.iter().map(|(_, extents, _)| extents.clone()).collect();
         let mut graph = Graph::new(name, recorded, names);
-        let reports = self.passes.run(&mut graph, &self.engine);
+        let mut reports = self.passes.run(&mut graph, &self.engine);
         let planner =
             Planner { engine: &self.engine, codelet: &self.body.codelet, tight: self.tight, location };
-        let planned = planner.plan(&mut graph);
+        let mut planned = planner.plan(&mut graph);
+        if let Some(most) = self.most_bytes.filter(|_| self.passes.recomputes()) {
+            let before = graph.tasks();
+            let notes = planner.fit(&mut graph, &mut planned, most);
+            reports.push(PassReport { pass: "recomputation", before, after: graph.tasks(), notes });
+        }
         require_listed(&graph, &self.listings).map_err(|fact| refusal(name, fact, location))?;
         if let Some(most) = self.most_bytes.filter(|&most| planned.memory.all_bytes() > most) {
             return Err(refusal(name, planned.memory.too_large_for(most), location));

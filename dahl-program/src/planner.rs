@@ -7,7 +7,10 @@ use dahl_core::__program::{ArraySpec, Engine, Initial, Instance, Place, Step};
 use dahl_core::{Codelet, Result};
 
 use crate::graph::{Array, Graph, Order, Origin};
-use crate::plan::{Demand, Effort, MemoryPlan, Sharing};
+use crate::plan::{Demand, Effort, MemoryPlan, Sharing, least_bytes, recompute};
+
+/// So many times the steps of a graph may be there after recomputation.
+const MOST_STEPS: usize = 4;
 
 /// What plans depend on.
 pub(crate) struct Planner<'p> {
@@ -50,6 +53,31 @@ impl Planner<'_> {
             graph.tasks.iter_mut().map(|task| bodies_of(&mut task.bodies)).collect();
         memory.add_bodies(bodies.iter().flatten().map(|planned| planned.memory.all_bytes()).sum());
         Planned { memory, order, bodies }
+    }
+
+    /// Lets tasks of a graph run again until its plan has at most `most` bytes, as far as that helps. Notes of what runs again.
+    ///
+    /// It ends at the latest when the graph has [`MOST_STEPS`] times as many steps.
+    pub(crate) fn fit(&self, graph: &mut Graph, planned: &mut Planned, most: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.engine.has_devices() || planned.memory.all_bytes() <= most {
+            return notes;
+        }
+        let least = least_bytes(graph);
+        let most_steps = MOST_STEPS * graph.steps().len();
+        let mut limit = most.saturating_sub(planned.memory.bodies_bytes());
+        while planned.memory.all_bytes() > most {
+            let more = recompute(graph, limit, most_steps);
+            if more.is_empty() {
+                break;
+            }
+            notes.extend(more);
+            *planned = self.plan(graph);
+            // The places may need more than what is in use at one time.
+            limit = limit.saturating_sub(planned.memory.all_bytes().saturating_sub(most));
+        }
+        planned.memory.allow_recomputation(least);
+        notes
     }
 
     /// The instance of a graph that was planned.

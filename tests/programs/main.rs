@@ -6,6 +6,7 @@ mod fusion;
 mod in_place;
 mod passes;
 mod random;
+mod recomputation;
 mod recording;
 mod reductions;
 mod refused;

@@ -77,6 +77,19 @@ fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
     prop::collection::vec((action, any::<usize>(), any::<usize>()), 1..24)
 }
 
+/// How a program's arrays share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    Shared,
+    Tight,
+    /// From the second call on, in so many percent of what a tight plan needs.
+    Within(usize),
+}
+
+fn memory() -> impl Strategy<Value = Memory> {
+    prop_oneof![Just(Memory::Shared), Just(Memory::Tight), (40..100_usize).prop_map(Memory::Within)]
+}
+
 /// All operations of the programs.
 trait Scopes:
     ControlFlow
@@ -216,7 +229,7 @@ fn check<T: Real>(
     actions: &[(Action, usize, usize)],
     workers: usize,
     passes: Passes,
-    tight: bool,
+    memory: Memory,
 ) -> Result<()> {
     let rt = Runtime::builder().cpu_workers(workers).build()?;
     let value = |seed: usize| T::from_f64(((seed * 7919) % 211) as f64 / 105.0 - 1.0);
@@ -228,12 +241,13 @@ fn check<T: Real>(
     let (mut total, mut expected_total) = (array([n, n], 6)?, array([n, n], 6)?);
     let mut program = Program::new(&rt, &BODY);
     program.set_passes(passes);
-    program.set_tight(tight);
-    for _ in 0..2 {
+    program.set_tight(memory != Memory::Shared);
+    let mut most = None;
+    for _ in 0..3 {
         let arena = rt.arena();
         let (one, other) = run(&arena, &arena, actions, &inputs, &mut expected_total)?;
         let mut arguments = (&inputs[..], &mut total);
-        let (made, too) = program.call::<_, (Matrix<'static, T>, Matrix<'static, T>)>(
+        let made = program.call::<_, (Matrix<'static, T>, Matrix<'static, T>)>(
             &mut arguments,
             Location::caller(),
             |(inputs, total), scope, outputs| {
@@ -241,7 +255,19 @@ fn check<T: Real>(
                 dahl::program::Returned::note(&returned, outputs);
                 Ok(())
             },
-        )?;
+        );
+        let (made, too) = match (made, most) {
+            // It cannot be computed in less memory.
+            (Err(error), Some(_)) if error.to_string().contains("more than its limit of") => return Ok(()),
+            (made, _) => made?,
+        };
+        let bytes = program.memory_plan().all_bytes();
+        assert!(most.is_none_or(|most| bytes <= most), "{bytes} of {most:?} bytes");
+        if let (Memory::Within(percent), None) = (memory, most) {
+            let less = bytes * percent / 100;
+            program.set_most_bytes(less);
+            most = Some(less);
+        }
         assert_eq!(bits(&[&made, &too, &total]), bits(&[&one, &other, &expected_total]));
     }
     Ok(())
@@ -262,12 +288,13 @@ proptest! {
         actions in actions(),
         workers in 1..3_usize,
         element in 0..4_usize,
-        on in any::<[bool; 8]>(),
-        tight in any::<bool>(),
+        on in any::<[bool; 9]>(),
+        memory in memory(),
     ) {
         let passes = Passes::none().dead_tasks(on[0]).common_subexpressions(on[1]).fusion(on[2]);
         let passes = passes.in_place(on[3]).constants(on[4]).reductions(on[5]).epilogues(on[6]).views(on[7]);
+        let passes = passes.recomputation(on[8]);
         let check = [check::<f16>, check::<bf16>, check::<f32>, check::<f64>][element];
-        check(n, &actions, workers, passes, tight).expect("every call is right");
+        check(n, &actions, workers, passes, memory).expect("every call is right");
     }
 }

@@ -63,7 +63,7 @@ impl Work {
 }
 
 /// Floating-point operations of a task, if declared, and the bytes that it moves.
-pub(crate) fn work(task: &TaskDesc) -> (Option<f64>, f64) {
+pub fn work(task: &TaskDesc) -> (Option<f64>, f64) {
     if let Some(combination) = task.combination() {
         let elements: usize = task.operand_accesses().map(|access| access.layout.len()).sum();
         return (None, (elements * combination.accumulator.element().size_bytes) as f64);

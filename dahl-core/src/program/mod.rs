@@ -38,3 +38,4 @@ pub use crate::codelet::{FusedOperand, Moved, TILE_BYTES, stretched};
 pub use crate::graph::{
     Flow, Initial, LoggedArray, LoggedFlow, LoggedPartition, LoggedRegion, LoggedStep, PartOf,
 };
+pub use crate::perf::work;

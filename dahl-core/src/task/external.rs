@@ -19,7 +19,6 @@ use std::sync::Arc;
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::codelet::Operand;
-use crate::description::TaskDesc;
 use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 use crate::graph::{ArrayState, Begin, Engine, Node, Party, Submitted};
@@ -148,7 +147,7 @@ impl External {
 
     /// What the task says.
     #[cfg(test)]
-    pub(crate) fn desc(&self) -> &TaskDesc {
+    pub(crate) fn desc(&self) -> &crate::description::TaskDesc {
         self.task().desc()
     }
 

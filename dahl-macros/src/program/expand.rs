@@ -64,8 +64,8 @@ pub(super) fn expand(program: &Program) -> TokenStream {
                 self
             }
 
-            /// Limits the bytes of the arrays that it makes. It is tight, and a call that would record more is an error, which
-            /// says how much is needed.
+            /// Limits the bytes of the arrays that it makes. It is tight, tasks run again for later readers where that saves
+            /// memory, and a call that would record more is an error, which says how much is needed.
             #visibility fn within(mut self, bytes: usize) -> Self {
                 self.program.set_most_bytes(bytes);
                 self

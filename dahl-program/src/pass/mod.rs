@@ -28,6 +28,7 @@ pub struct Passes {
     reductions: bool,
     epilogues: bool,
     views: bool,
+    recomputation: bool,
 }
 
 impl Default for Passes {
@@ -68,6 +69,7 @@ impl Passes {
             reductions: true,
             epilogues: true,
             views: true,
+            recomputation: true,
         }
     }
 
@@ -82,6 +84,7 @@ impl Passes {
             reductions: false,
             epilogues: false,
             views: false,
+            recomputation: false,
         }
     }
 
@@ -134,6 +137,17 @@ impl Passes {
     pub const fn views(mut self, on: bool) -> Self {
         self.views = on;
         self
+    }
+
+    /// Whether tasks may run again for later readers, so that what they make does not stay in memory. Only a program with a limit
+    /// on its memory does so, and no more than the limit asks for.
+    pub const fn recomputation(mut self, on: bool) -> Self {
+        self.recomputation = on;
+        self
+    }
+
+    pub(crate) const fn recomputes(self) -> bool {
+        self.recomputation
     }
 
     /// Takes a graph through the passes for a runtime.

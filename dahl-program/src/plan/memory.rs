@@ -153,6 +153,11 @@ impl MemoryPlan {
         self.bodies_bytes
     }
 
+    /// Notes that steps were allowed to run again, with the bytes that every plan needs then.
+    pub(crate) fn allow_recomputation(&mut self, least_bytes: usize) {
+        self.least_bytes = self.least_bytes.min(least_bytes);
+    }
+
     /// The bytes of its block and of those of bodies.
     pub fn all_bytes(&self) -> usize {
         self.peak_bytes + self.bodies_bytes

@@ -3,8 +3,10 @@
 mod demand;
 mod low_order;
 mod memory;
+mod recomputation;
 
 pub(crate) use demand::{Demand, Described};
 pub use low_order::Effort;
 pub(crate) use memory::Sharing;
 pub use memory::{MemoryPlan, PlannedArray};
+pub(crate) use recomputation::{least_bytes, recompute};
