@@ -4,6 +4,7 @@
 //! This module has descriptions only. Not here: the devices of a runtime with their memories (`device`), and the
 //! processors of the machine that the program runs on (`topology`).
 
+mod cluster;
 mod speed;
 mod transfer;
 mod worker;
@@ -12,6 +13,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use cluster::{Cluster, NetworkLevel};
 use speed::{A_TIME, is_time, nanoseconds};
 pub use speed::{CodeletSpeed, Speed};
 pub use transfer::{Transfer, TransferTotal};
@@ -55,6 +57,8 @@ pub struct Machine {
     /// The devices, each of which is an additional worker.
     #[serde(rename = "device")]
     pub devices: Vec<VirtualDevice>,
+    /// The ranks, if it is a cluster: each of them has such CPU workers and devices. A runtime that is no rank simulates one.
+    pub cluster: Option<Cluster>,
 }
 
 /// A CPU worker of a simulated machine.
@@ -242,7 +246,8 @@ impl Machine {
         let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
         let of_device =
             |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));
-        match of_cpu.or_else(|| self.devices.iter().find_map(of_device)) {
+        let of_cluster = || Some(format!("cluster: {}", self.cluster.as_ref()?.wrong()?));
+        match of_cpu.or_else(|| self.devices.iter().find_map(of_device)).or_else(of_cluster) {
             Some(wrong) => Err(invalid(setting, place.to_owned(), wrong)),
             None => Ok(()),
         }

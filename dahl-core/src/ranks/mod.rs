@@ -19,7 +19,7 @@ pub(crate) use awaited::{Awaited, Reason};
 pub(crate) use copies::Missing;
 pub use distribution::Distribution;
 pub(crate) use table::Table;
-pub use transport::{Destination, Message, Payload, Tag, Transport, deliver};
+pub use transport::{Destination, Message, Payload, Tag, Transport, Turn, Turns, deliver};
 
 use crate::sync::{Mutex, MutexGuard};
 

@@ -50,6 +50,33 @@ pub trait Transport: Send + Sync {
     /// Puts the message with this tag into `destination`, which hears once that it is there, or the cause when a rank has
     /// failed.
     fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>);
+
+    /// In which order events happen on all ranks, if they are simulated machines.
+    fn turns(&self) -> Option<&dyn Turns> {
+        None
+    }
+}
+
+/// The order of the events on simulated ranks: by their virtual time, on all ranks together.
+pub trait Turns: Send + Sync {
+    /// Says what happens next on this rank, whose clock is at `now_ns` and whose own next event is at `own_ns`, if there is one.
+    /// Waits until no other rank has an earlier event.
+    fn next(&self, now_ns: u64, own_ns: Option<u64>) -> Turn;
+}
+
+/// What happens next on a simulated rank.
+pub enum Turn {
+    /// Its own event.
+    Own,
+    /// What the network does at this time: a message has arrived, or has left.
+    Network {
+        /// The time, which is not before the rank's.
+        time_ns: u64,
+        /// What it does on this rank.
+        event: Box<dyn FnOnce() + Send>,
+    },
+    /// Nothing, on any rank.
+    Nothing,
 }
 
 /// Puts bytes into a destination, for transports that have them in memory.

@@ -11,13 +11,17 @@ use crate::graph::Engine;
 use crate::ranks::{Distribution, Ranks, Waiting};
 use crate::task::send_to;
 
-/// Requires that a simulated machine is not one of several ranks.
+/// Requires that either all ranks are simulated, with a network in virtual time, or none.
 pub(super) fn require_real_ranks(config: &Config, location: &'static Location<'static>) -> Result<()> {
-    if config.ranks.is_none() || config.machine.is_none() {
-        return Ok(());
-    }
-    let fact = "a simulated machine cannot be one of several ranks; build the runtime without one".to_owned();
-    Err(Error::at(ErrorKind::Ranks { fact }, location))
+    let Some(transport) = &config.ranks else { return Ok(()) };
+    let fact = match (config.machine.is_some(), transport.turns().is_some()) {
+        (true, false) => "a simulated machine is a rank of a simulated cluster only (dahl_ranks::cluster)",
+        (false, true) => {
+            "a rank of a simulated cluster is a simulated machine; give the runtime its description"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::at(ErrorKind::Ranks { fact: fact.to_owned() }, location))
 }
 
 impl Runtime {

@@ -9,6 +9,7 @@ use crate::device::{Devices, demand_bytes};
 use crate::engine::Shared;
 use crate::graph::Submitted;
 use crate::memory::MemoryNode;
+use crate::ranks::Turn;
 use crate::task::ReadyTask;
 use crate::worker::{Issued, WorkerContext, finish, issue};
 
@@ -49,17 +50,29 @@ impl Engine {
     /// Processes the next event. False if there is none before the next submission.
     pub(super) fn step(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let taken = self.take_tasks(shared, devices);
-        self.end_task(shared, devices) || taken
+        match next_turn(shared, self.next_end_ns()) {
+            Turn::Own => self.end_task(shared, devices),
+            Turn::Network { time_ns, event } => happen(shared, time_ns, event),
+            Turn::Nothing => return taken,
+        }
+        true
+    }
+
+    /// When the next task ends.
+    fn next_end_ns(&self) -> Option<u64> {
+        self.events.peek().map(|Reverse((end_ns, ..))| *end_ns)
     }
 
     /// Advances time to `time_ns`, and processes the events until then.
     pub(super) fn advance(&mut self, shared: &Shared, devices: &Devices, time_ns: u64) {
         loop {
             self.take_tasks(shared, devices);
-            if self.events.peek().is_none_or(|Reverse((end_ns, ..))| *end_ns > time_ns) {
-                return shared.clock().set(time_ns);
+            let end_ns = self.next_end_ns().filter(|end_ns| *end_ns <= time_ns);
+            match next_turn(shared, Some(end_ns.unwrap_or(time_ns))) {
+                Turn::Own if end_ns.is_some() => self.end_task(shared, devices),
+                Turn::Network { time_ns, event } => happen(shared, time_ns, event),
+                Turn::Own | Turn::Nothing => return shared.clock().set(time_ns),
             }
-            self.end_task(shared, devices);
         }
     }
 
@@ -159,9 +172,9 @@ impl Engine {
         worker.issued.push_back(Task::new(task, outcome));
     }
 
-    /// Advances the clock to the next end of a task. False if there is none.
-    fn end_task(&mut self, shared: &Shared, devices: &Devices) -> bool {
-        let Some(Reverse((end_ns, _, index))) = self.events.pop() else { return false };
+    /// Advances the clock to the next end of a task, if there is one.
+    fn end_task(&mut self, shared: &Shared, devices: &Devices) {
+        let Some(Reverse((end_ns, _, index))) = self.events.pop() else { return };
         shared.clock().set(end_ns);
         let worker = &mut self.workers[index];
         let task = worker.issued.pop_front().expect("an event is of a task that has begun");
@@ -176,8 +189,23 @@ impl Engine {
             worker.context.free_buffers();
             devices.lose(device);
         }
-        true
     }
+}
+
+/// What happens next, if the next event here is at `own_ns`: on one of several ranks, no rank has an earlier event.
+fn next_turn(shared: &Shared, own_ns: Option<u64>) -> Turn {
+    let turns = shared.host().ranks().and_then(|ranks| ranks.transport().turns());
+    match (turns, own_ns) {
+        (Some(turns), _) => turns.next(shared.clock().now_ns(), own_ns),
+        (None, Some(_)) => Turn::Own,
+        (None, None) => Turn::Nothing,
+    }
+}
+
+/// Advances the clock to an event of the network, which may make tasks ready.
+fn happen(shared: &Shared, time_ns: u64, event: Box<dyn FnOnce() + Send>) {
+    shared.clock().set(time_ns);
+    event();
 }
 
 /// Whether there is a worker that can run the task, a CPU worker if `for_cpu`.

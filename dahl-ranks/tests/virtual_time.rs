@@ -1,0 +1,94 @@
+//! Times on a simulated cluster.
+
+use dahl_core::{Machine, Result, Runtime};
+
+use crate::launch::nodes_of_two;
+use crate::programs::kernels::{V, scale};
+
+/// The time of each rank when the program has done what `program` says, in nanoseconds.
+fn times(machine: &Machine, program: impl Fn(&Runtime) -> Result<()> + Sync) -> Vec<u64> {
+    let builder = || Runtime::builder().cpu_workers(2);
+    let ran = dahl_ranks::cluster(machine, builder, |rt| {
+        program(rt)?;
+        rt.wait()?;
+        Ok(rt.clock().now_ns())
+    });
+    ran.expect("no rank fails")
+}
+
+fn machine(ranks: usize) -> Machine {
+    let mut machine = nodes_of_two(ranks);
+    machine.cpu.speed.overhead_us = 10.0;
+    machine.cpu.speed.gflops = 1e9;
+    machine.cpu.speed.gbytes_per_s = 1e9;
+    machine
+}
+
+/// A task of 10 us on each rank in turn, each of which needs the 40,000 bytes of the one before.
+pub(crate) fn messages_take_their_time() {
+    let length = 10_000;
+    let program = |rt: &Runtime| {
+        let mut x: V = rt.zeros([length])?;
+        for rank in 0..4 {
+            scale(&mut x, 1.0, Some(rank))?;
+        }
+        Ok(())
+    };
+    let ends = times(&machine(4), program);
+    // 40 GB/s and 0.5 us within a node, 12.5 GB/s and 1.5 us between nodes.
+    let (near, far) = (1_000 + 500, 3_200 + 1_500);
+    assert_eq!(ends[3], 4 * 10_000 + 2 * near + far);
+    assert!(ends.is_sorted(), "{ends:?}");
+}
+
+/// Two ranks of a node send to two of another: one after the other, through the port of the node.
+pub(crate) fn ports_are_shared() {
+    let length = 100_000;
+    let send = |both: bool| {
+        times(&machine(4), move |rt| {
+            let mut arrays: Vec<V> = (0..2).map(|_| rt.zeros([length])).collect::<Result<_>>()?;
+            for (rank, x) in arrays.iter_mut().enumerate().take(if both { 2 } else { 1 }) {
+                scale(x, 1.0, Some(rank))?;
+                scale(x, 2.0, Some(rank + 2))?;
+            }
+            Ok(())
+        })
+    };
+    let message = 32_000;
+    let one = send(false);
+    assert_eq!(one[2], 10_000 + message + 1_500 + 10_000);
+    let both = send(true);
+    assert_eq!(both[2], one[2]);
+    assert_eq!(both[3], one[2] + message, "the second message waits for the first");
+}
+
+/// Tasks on ranks by a pattern, which exchange what they need.
+pub(crate) fn a_run_is_the_same_every_time() {
+    let program = |rt: &Runtime| {
+        let mut arrays: Vec<V> = (0..6).map(|i| rt.zeros([1000 * (i + 1)])).collect::<Result<_>>()?;
+        for step in 0..60 {
+            scale(&mut arrays[step * 7 % 6], 1.0, Some(step * step % 5))?;
+        }
+        arrays[3].read().map(drop)
+    };
+    let first = times(&machine(5), program);
+    for _ in 0..5 {
+        assert_eq!(times(&machine(5), program), first);
+    }
+}
+
+pub(crate) fn impossible_clusters_are_refused() {
+    let refused = |text: &str| Machine::from_toml(text).expect_err("it is impossible").to_string();
+    let text = refused("cluster = { ranks = 0, level = [{ latency_us = 1, gbytes_per_s = 1 }] }");
+    assert!(text.contains("at least one rank"), "{text}");
+    let text = refused("cluster = { ranks = 8, level = [{ ranks = 4, latency_us = 1, gbytes_per_s = 1 }] }");
+    assert!(text.contains("level 0: ranks = 4"), "{text}");
+    let text = refused("cluster = { ranks = 8, level = [{ latency_us = 1, gbytes_per_s = 0 }] }");
+    assert!(text.contains("gbytes_per_s = 0"), "{text}");
+    // A rank needs a network in the time of its machine.
+    let machine = nodes_of_two(2);
+    let failed =
+        dahl_ranks::threads(2, 0, || Runtime::builder().virtual_machine(machine.clone()), |_| Ok(()));
+    let text = failed.expect_err("it is no network of a cluster").to_string();
+    assert!(text.contains("simulated cluster"), "{text}");
+}
