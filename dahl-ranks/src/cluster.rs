@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use dahl_core::ranks::{Destination, Message, Payload, Tag, Transport, Turn, Turns, deliver};
-use dahl_core::{Machine, Result, Runtime, RuntimeBuilder};
+use dahl_core::{Cluster, Machine, NetworkLevel, Result, Runtime, RuntimeBuilder};
 
 use crate::launcher::{RankFailed, as_rank};
 use crate::ports::Ports;
@@ -55,9 +55,11 @@ pub fn cluster<R: Send>(
     program: impl Fn(&Runtime) -> Result<R> + Sync,
 ) -> std::result::Result<Vec<R>, RankFailed> {
     let builder = || builder().virtual_machine(machine.clone());
-    let Some(description) = &machine.cluster else {
-        return crate::threads(1, 0, builder, program);
+    let alone = || Cluster {
+        ranks: 1,
+        levels: vec![NetworkLevel { ranks: None, latency_us: 0.0, gbytes_per_s: 1.0 }],
     };
+    let description = &machine.cluster.clone().unwrap_or_else(alone);
     let timeline = Arc::new(Timeline::new(description));
     let first: Mutex<Option<RankFailed>> = Mutex::new(None);
     let run = |rank: usize| {
@@ -80,6 +82,24 @@ pub fn cluster<R: Send>(
     match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(failed) => Err(failed),
         None => Ok(results.into_iter().flatten().collect()),
+    }
+}
+
+/// Runs `program` on the [`cluster`] that the file which `DAHL_MACHINE` names describes; without that setting, as the only rank of
+/// a runtime that `builder` configures.
+///
+/// # Errors
+/// As [`cluster`]. If the file is no description of a machine, rank 0 fails.
+pub fn run<R: Send>(
+    builder: impl Fn() -> RuntimeBuilder + Sync,
+    program: impl Fn(&Runtime) -> Result<R> + Sync,
+) -> std::result::Result<Vec<R>, RankFailed> {
+    let Some(path) = std::env::var_os("DAHL_MACHINE").filter(|path| !path.is_empty()) else {
+        return crate::threads(1, 0, builder, program);
+    };
+    match Machine::from_file(path) {
+        Ok(machine) => cluster(&machine, builder, program),
+        Err(error) => Err(RankFailed { rank: 0, cause: error.to_string() }),
     }
 }
 
@@ -184,7 +204,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn new(cluster: &dahl_core::Cluster) -> Self {
+    fn new(cluster: &Cluster) -> Self {
         let rank = |_| Rank {
             doing: Doing::Runs,
             now_ns: 0,

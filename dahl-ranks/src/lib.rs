@@ -11,7 +11,7 @@ mod launcher;
 mod network;
 mod ports;
 
-pub use cluster::cluster;
+pub use cluster::{cluster, run};
 pub use launcher::{RankFailed, as_rank, panic_message, threads};
 
 /// The program in the page on ranks, as a test.

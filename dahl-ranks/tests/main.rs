@@ -9,6 +9,9 @@ mod stalls;
 mod virtual_time;
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some(virtual_time::AS_PROGRAM) {
+        return virtual_time::program();
+    }
     let on = |network: Network| {
         move |&(name, run): &(&str, fn())| {
             Trial::test(format!("{network:?}::{name}"), move || {
@@ -18,7 +21,8 @@ fn main() {
             })
         }
     };
-    let others: [(&str, fn()); 5] = [
+    let others: [(&str, fn()); 6] = [
+        ("virtual_time::a_machine_file_runs_a_program", virtual_time::a_machine_file_runs_a_program),
         ("stalls::a_report_names_what_a_rank_waits_for", stalls::a_report_names_what_a_rank_waits_for),
         ("virtual_time::messages_take_their_time", virtual_time::messages_take_their_time),
         ("virtual_time::ports_are_shared", virtual_time::ports_are_shared),

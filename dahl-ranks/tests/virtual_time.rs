@@ -1,9 +1,46 @@
 //! Times on a simulated cluster.
 
+use std::process::Command;
+
 use dahl_core::{Machine, Result, Runtime};
 
 use crate::launch::nodes_of_two;
 use crate::programs::kernels::{V, scale};
+
+/// The argument that makes this process a program.
+pub(crate) const AS_PROGRAM: &str = "as-program";
+
+/// Prints the number of ranks, and the time of the last one.
+pub(crate) fn program() {
+    let ran = dahl_ranks::run(Runtime::builder, |rt| {
+        let mut x: V = rt.zeros([1000])?;
+        scale(&mut x, 1.0, Some(rt.ranks() - 1))?;
+        x.read()?;
+        Ok(rt.clock().now_ns())
+    });
+    match ran {
+        Ok(times) => println!("{} ranks, virtual: {}", times.len(), times.iter().all(|&ns| ns < 100_000)),
+        Err(failed) => println!("{failed}"),
+    }
+}
+
+/// `DAHL_MACHINE` decides how many ranks a program has.
+pub(crate) fn a_machine_file_runs_a_program() {
+    let ran = |file: Option<&str>| {
+        let mut command = Command::new(std::env::current_exe().expect("a program has a path"));
+        command.arg(AS_PROGRAM).env_remove("DAHL_MACHINE").envs(file.map(|file| ("DAHL_MACHINE", file)));
+        let output = command.output().expect("it starts");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(ran(None).starts_with("1 ranks"), "{}", ran(None));
+    let path = std::env::temp_dir().join(format!("dahl-cluster-{}.toml", std::process::id()));
+    let text = "cluster = { ranks = 64, level = [{ latency_us = 1.5, gbytes_per_s = 12.5 }] }";
+    std::fs::write(&path, text).expect("a file can be written");
+    let said = ran(path.to_str());
+    std::fs::remove_file(&path).expect("it was written");
+    assert_eq!(said, "64 ranks, virtual: true\n");
+    assert!(ran(path.to_str()).contains("rank 0 failed"), "the file is gone");
+}
 
 /// The time of each rank when the program has done what `program` says, in nanoseconds.
 fn times(machine: &Machine, program: impl Fn(&Runtime) -> Result<()> + Sync) -> Vec<u64> {
