@@ -60,20 +60,27 @@ impl Planner<'_> {
     /// It ends at the latest when the graph has [`MOST_STEPS`] times as many steps.
     pub(crate) fn fit(&self, graph: &mut Graph, planned: &mut Planned, most: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.engine.has_devices() || planned.memory.all_bytes() <= most {
+        if self.engine.has_devices() {
             return notes;
         }
-        let least = least_bytes(graph);
+        let (least, bodies) = (least_bytes(graph), planned.memory.bodies_bytes());
+        planned.memory.allow_recomputation(least);
+        if least + bodies > most {
+            return notes;
+        }
         let most_steps = MOST_STEPS * graph.steps().len();
-        let mut limit = most.saturating_sub(planned.memory.bodies_bytes());
+        let (mut limit, mut is_lowered) = (most - bodies, false);
         while planned.memory.all_bytes() > most {
             let more = recompute(graph, limit, most_steps);
-            if more.is_empty() {
+            // What is in use may fit, and its places not: then the limit is lowered once more.
+            if more.is_empty() && std::mem::replace(&mut is_lowered, true) {
                 break;
             }
-            notes.extend(more);
-            *planned = self.plan(graph);
-            // The places may need more than what is in use at one time.
+            if !more.is_empty() {
+                is_lowered = false;
+                notes.extend(more);
+                *planned = self.plan(graph);
+            }
             limit = limit.saturating_sub(planned.memory.all_bytes().saturating_sub(most));
         }
         planned.memory.allow_recomputation(least);

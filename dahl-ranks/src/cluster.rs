@@ -5,18 +5,20 @@
 //! Each rank is a simulated machine with a clock of its own: the ends of its tasks are its events. What the network does is an
 //! event of the rank that it concerns: a message has left, or has arrived. One [`Timeline`] orders the events of all ranks.
 //! A rank whose thread has nothing to do before its next event says when that is, and waits. When all ranks wait, the
-//! earliest event of all happens, on the thread of its rank, and no other thread runs meanwhile. So:
+//! earliest event of all happens, on the thread of its rank, and no other rank runs meanwhile. So:
 //!
-//! * no rank goes past a message that could still come: whoever could send it waits too, at a time that is not earlier;
+//! * no rank goes past a message that could still come: whoever could send it waits too, and its next event is not earlier;
 //! * a run is the same every time. What ranks do side by side, before they all wait for the first time, they do at time 0, and
 //!   the messages that they send then are put in the order of their times, their senders, and each sender's own order.
 //!
 //! Events of one time happen in the order: those of the network as they were made, then those of the ranks by number.
 //!
+//! A rank whose thread waits for another by other means than this module's keeps all from going on.
+//!
 //! Messages by which ranks compare their programs arrive after the latency and use no port: they are checks, not data.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -61,15 +63,9 @@ pub fn cluster<R: Send>(
     };
     let description = &machine.cluster.clone().unwrap_or_else(alone);
     let timeline = Arc::new(Timeline::new(description));
-    let first: Mutex<Option<RankFailed>> = Mutex::new(None);
     let run = |rank: usize| {
         let transport = Arc::new(SimulatedNetwork { rank, timeline: Arc::clone(&timeline) });
-        let result = as_rank(transport, builder(), &program, |cause| {
-            let failed = RankFailed { rank, cause: cause.to_owned() };
-            let text = failed.to_string();
-            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
-            timeline.fail(&text);
-        });
+        let result = as_rank(transport, builder, &program, |cause| timeline.fail(rank, cause));
         timeline.end(rank);
         result
     };
@@ -79,7 +75,8 @@ pub fn cluster<R: Send>(
         // `run` returns in any case.
         started.into_iter().map(|rank| rank.join().ok().flatten()).collect()
     });
-    match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let failure = timeline.lock().failure.take();
+    match failure {
         Some(failed) => Err(failed),
         None => Ok(results.into_iter().flatten().collect()),
     }
@@ -119,16 +116,21 @@ impl Transport for SimulatedNetwork {
     }
 
     fn send(&self, to: usize, tag: Tag, message: Message) {
-        self.timeline.lock().ranks[self.rank].outbox.push(Outgoing { to, tag, message });
+        self.send_at(to, tag, message, 0);
+    }
+
+    fn send_at(&self, to: usize, tag: Tag, message: Message, there_ns: u64) {
+        self.timeline.lock().ranks[self.rank].outbox.push(Outgoing { to, tag, message, there_ns });
     }
 
     fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>) {
         let mut state = self.timeline.lock();
         let State { ranks, failure, .. } = &mut *state;
         let own = &mut ranks[self.rank];
-        let message = match (own.arrived.remove(&(from, tag)), failure) {
+        let told = failure.as_ref().filter(|_| own.knows_of_failure);
+        let message = match (own.arrived.remove(&(from, tag)), told) {
             (Some(message), _) => message,
-            (None, Some(cause)) => Err(cause.clone()),
+            (None, Some(failed)) => Err(failed.to_string()),
             (None, None) => return drop(own.expected.insert((from, tag), destination)),
         };
         drop(state);
@@ -153,6 +155,8 @@ struct Outgoing {
     to: usize,
     tag: Tag,
     message: Message,
+    /// When its bytes are in main memory.
+    there_ns: u64,
 }
 
 /// What the thread of a rank does.
@@ -169,11 +173,13 @@ enum Doing {
 
 struct Rank {
     doing: Doing,
+    /// The time of its last event.
     now_ns: u64,
     outbox: Vec<Outgoing>,
     /// Messages that nobody has asked for yet.
     arrived: HashMap<(usize, Tag), Bytes>,
     expected: HashMap<(usize, Tag), Box<dyn Destination>>,
+    knows_of_failure: bool,
 }
 
 /// What the network does on a rank.
@@ -190,10 +196,8 @@ struct State {
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     happenings: HashMap<u64, Happening>,
     made: u64,
-    /// The ranks that have not heard of the failure yet.
-    to_tell: VecDeque<usize>,
-    /// The first failure of a rank.
-    failure: Option<String>,
+    /// The first failure of a rank; of those at one time, that of the first rank.
+    failure: Option<RankFailed>,
 }
 
 /// The events of all ranks, in the order of their time.
@@ -211,6 +215,7 @@ impl Timeline {
             outbox: Vec::new(),
             arrived: HashMap::new(),
             expected: HashMap::new(),
+            knows_of_failure: false,
         };
         let state = State {
             ranks: (0..cluster.ranks).map(rank).collect(),
@@ -218,7 +223,6 @@ impl Timeline {
             events: BinaryHeap::new(),
             happenings: HashMap::new(),
             made: 0,
-            to_tell: VecDeque::new(),
             failure: None,
         };
         let wakes = (0..cluster.ranks).map(|_| Condvar::new()).collect();
@@ -251,12 +255,15 @@ impl Timeline {
         self.go_on(&mut state);
     }
 
-    /// Tells all ranks of the failure of one.
-    fn fail(&self, cause: &str) {
+    /// A rank has failed. All ranks hear of it when they all wait.
+    fn fail(&self, rank: usize, cause: &str) {
         let mut state = self.lock();
-        if state.failure.is_none() {
-            state.failure = Some(cause.to_owned());
-            state.to_tell = (0..state.ranks.len()).collect();
+        let is_earlier = |failed: &RankFailed| {
+            (state.ranks[rank].now_ns, rank) < (state.ranks[failed.rank].now_ns, failed.rank)
+        };
+        let is_known = state.ranks.iter().any(|rank| rank.knows_of_failure);
+        if state.failure.as_ref().is_none_or(|failed| !is_known && is_earlier(failed)) {
+            state.failure = Some(RankFailed { rank, cause: cause.to_owned() });
         }
     }
 
@@ -271,6 +278,12 @@ impl Timeline {
             None => state.next_of_all(self),
         };
         for (rank, turn) in given {
+            let own = &mut state.ranks[rank];
+            own.now_ns = match (&turn, &own.doing) {
+                (Turn::Network { time_ns, .. }, _) => *time_ns,
+                (Turn::Own, Doing::Waits(Some(own_ns))) => *own_ns,
+                _ => own.now_ns,
+            };
             state.ranks[rank].doing = Doing::Has(turn);
             self.wakes[rank].notify_one();
         }
@@ -282,10 +295,13 @@ impl State {
     fn post(&mut self) {
         let mut sent = Vec::new();
         for (from, rank) in self.ranks.iter_mut().enumerate() {
-            sent.extend(rank.outbox.drain(..).map(|outgoing| (rank.now_ns, from, outgoing)));
+            let now_ns = rank.now_ns;
+            sent.extend(
+                rank.outbox.drain(..).map(|outgoing| (now_ns.max(outgoing.there_ns), from, outgoing)),
+            );
         }
         sent.sort_by_key(|(now_ns, from, _)| (*now_ns, *from));
-        for (now_ns, from, Outgoing { to, tag, message }) in sent {
+        for (now_ns, from, Outgoing { to, tag, message, .. }) in sent {
             let bytes = message.as_ref().map(|payload| (**payload).as_ref().to_vec());
             let bytes = bytes.map_err(String::clone);
             let is_data = matches!(tag, Tag::Value { .. });
@@ -311,13 +327,14 @@ impl State {
 
     /// The turn of a rank that has not heard of the failure yet: what it expects does not come.
     fn next_of_failure(&mut self, timeline: &Arc<Timeline>) -> Option<(usize, Turn)> {
-        let is_there = |rank: &usize| matches!(self.ranks[*rank].doing, Doing::Waits(_));
-        let place = self.to_tell.iter().position(is_there)?;
-        let rank = self.to_tell.remove(place)?;
+        self.failure.as_ref()?;
+        let has_to_hear = |rank: &Rank| !rank.knows_of_failure && matches!(rank.doing, Doing::Waits(_));
+        let rank = self.ranks.iter().position(has_to_hear)?;
+        self.ranks[rank].knows_of_failure = true;
         let timeline = Arc::clone(timeline);
         let event = move || {
             let mut state = timeline.lock();
-            let cause = state.failure.clone().unwrap_or_default();
+            let cause = state.failure.as_ref().map(RankFailed::to_string).unwrap_or_default();
             let mut expected: Vec<_> = state.ranks[rank].expected.drain().collect();
             drop(state);
             expected.sort_by_key(|(from_and_tag, _)| *from_and_tag);

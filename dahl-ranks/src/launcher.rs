@@ -33,13 +33,13 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
 /// which some may wait for other ranks.
 pub fn as_rank<R>(
     transport: Arc<dyn Transport>,
-    builder: RuntimeBuilder,
+    builder: impl FnOnce() -> RuntimeBuilder,
     program: impl FnOnce(&Runtime) -> Result<R>,
     failed: impl FnOnce(&str),
 ) -> Option<R> {
     let mut runtime = None;
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let rt = runtime.insert(builder.ranks(transport).build()?);
+        let rt = runtime.insert(builder().ranks(transport).build()?);
         let result = program(rt)?;
         rt.wait()?;
         Ok(result)
@@ -83,10 +83,11 @@ pub fn threads<R: Send>(
     let (networks, inboxes): (Vec<_>, Vec<_>) = Network::new(ranks).into_iter().unzip();
     let first: Mutex<Option<RankFailed>> = Mutex::new(None);
     let run = |network: &Arc<Network>| {
-        as_rank(Arc::clone(network) as Arc<dyn Transport>, builder(), &program, |cause| {
-            network.fail(cause);
+        as_rank(Arc::clone(network) as Arc<dyn Transport>, &builder, &program, |cause| {
             let failed = RankFailed { rank: network.rank(), cause: cause.to_owned() };
+            // Before the others hear of it, and fail too.
             first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
+            network.fail(cause);
         })
     };
     let results = thread::scope(|scope| {

@@ -21,7 +21,13 @@ fn main() {
             })
         }
     };
-    let others: [(&str, fn()); 6] = [
+    let others: [(&str, fn()); 9] = [
+        ("virtual_time::the_last_message_has_its_time", virtual_time::the_last_message_has_its_time),
+        ("virtual_time::devices_take_part", virtual_time::devices_take_part),
+        (
+            "virtual_time::failures_at_one_time_are_that_of_the_first_rank",
+            virtual_time::failures_at_one_time_are_that_of_the_first_rank,
+        ),
         ("virtual_time::a_machine_file_runs_a_program", virtual_time::a_machine_file_runs_a_program),
         ("stalls::a_report_names_what_a_rank_waits_for", stalls::a_report_names_what_a_rank_waits_for),
         ("virtual_time::messages_take_their_time", virtual_time::messages_take_their_time),

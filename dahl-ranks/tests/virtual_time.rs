@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use dahl_core::{Machine, Result, Runtime};
+use dahl_core::ndarray::Axis;
+use dahl_core::{Machine, Result, Runtime, VirtualDevice};
 
 use crate::launch::nodes_of_two;
 use crate::programs::kernels::{V, scale};
@@ -128,4 +129,61 @@ pub(crate) fn impossible_clusters_are_refused() {
         dahl_ranks::threads(2, 0, || Runtime::builder().virtual_machine(machine.clone()), |_| Ok(()));
     let text = failed.expect_err("it is no network of a cluster").to_string();
     assert!(text.contains("simulated cluster"), "{text}");
+}
+
+/// What a rank sends last leaves when it has been computed, also if the rank's program then ends.
+pub(crate) fn the_last_message_has_its_time() {
+    let builder = || Runtime::builder().cpu_workers(1);
+    let clocks = dahl_ranks::cluster(&machine(2), builder, |rt| {
+        let mut x = rt.zeros::<f32, 2>([4, 4])?;
+        rt.set_owner(&x, 0)?;
+        let mut parts = x.partition_into_mut(Axis(1), 2)?;
+        for _ in 0..10 {
+            scale(&mut parts[0], 1.0, Some(0))?;
+        }
+        drop(parts);
+        scale(&mut x, 1.0, Some(1))?;
+        Ok(rt.clock())
+    });
+    let ends: Vec<u64> = clocks.expect("no rank fails").iter().map(|clock| clock.now_ns()).collect();
+    assert!(ends[1] >= 100_000 + 500 + 10_000, "{ends:?}");
+}
+
+/// What a device has written is in main memory before it leaves.
+pub(crate) fn devices_take_part() {
+    let mut machine = nodes_of_two(2);
+    machine.cpu.speed.overhead_us = 100.0;
+    machine.devices.push(VirtualDevice::new("gpu").link(1000.0, 1e6));
+    machine.devices[0].speed.overhead_us = 10.0;
+    let builder = || Runtime::builder().cpu_workers(1).scheduler("eager");
+    let ends = dahl_ranks::cluster(&machine, builder, |rt| {
+        let (mut x, mut y): (V, V) = (rt.zeros([3])?, rt.zeros([3])?);
+        // The CPU takes the first one, the device the second one.
+        scale(&mut x, 1.0, Some(0))?;
+        scale(&mut y, 1.0, Some(0))?;
+        scale(&mut y, 1.0, Some(1))?;
+        rt.wait()?;
+        Ok(rt.clock().now_ns())
+    });
+    let ends = ends.expect("no rank fails");
+    // To the device, the task, back, the message, and the task of rank 1.
+    assert!(ends[1] >= 1_000_000 + 10_000 + 1_000_000 + 500 + 100_000, "{ends:?}");
+}
+
+pub(crate) fn failures_at_one_time_are_that_of_the_first_rank() {
+    for _ in 0..10 {
+        let failed = dahl_ranks::cluster(&machine(8), Runtime::builder, |rt| {
+            if rt.rank() > 3 {
+                std::panic::resume_unwind(Box::new("out of paper"));
+            }
+            let mut x: V = rt.zeros([3])?;
+            scale(&mut x, 1.0, Some(7))?;
+            x.read().map(drop)
+        });
+        let failed = failed.expect_err("ranks fail");
+        assert_eq!((failed.rank, &failed.cause[..]), (4, "out of paper"));
+    }
+    let builder = || -> dahl_core::RuntimeBuilder { std::panic::resume_unwind(Box::new("no settings")) };
+    let failed = dahl_ranks::cluster(&machine(3), builder, |_| Ok(())).expect_err("there is no runtime");
+    assert_eq!((failed.rank, &failed.cause[..]), (0, "no settings"));
 }

@@ -56,7 +56,7 @@ fn tasks_again<T: Real>(limits: &[usize], workers: usize) -> dahl::Result<Vec<us
         let report = program.explain().iter().find(|report| report.pass == "recomputation");
         let notes = &report.expect("it has a limit").notes;
         assert_eq!(again == 0, notes.is_empty(), "{notes:?}");
-        assert!(notes.iter().all(|note| note.contains(" runs again for ")), "{notes:?}");
+        assert!(notes.iter().all(|note| note.contains(" again for ")), "{notes:?}");
         Ok(again)
     });
     again.collect()

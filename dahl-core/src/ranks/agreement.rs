@@ -1,7 +1,9 @@
 //! [`Agreement`]: whether the programs of all ranks do the same.
 
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
+use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use super::awaited::{Awaited, Reason};
@@ -11,15 +13,55 @@ use crate::sleep::Monitor;
 /// What the program did since the last meeting.
 #[derive(Default)]
 pub(super) struct Agreement {
-    lines: Vec<String>,
+    notes: Vec<Note>,
     meetings: u64,
 }
 
-fn hash(line: &str) -> u64 {
-    // Without random keys: equal in all processes of one build.
-    let mut hasher = DefaultHasher::new();
-    line.hash(&mut hasher);
-    hasher.finish()
+/// Something that the program did: a hash of all that must be the same on all ranks, and what errors say of it. It is small, since
+/// there is one for each task of all ranks.
+#[derive(Debug)]
+pub(crate) struct Note {
+    hash: u64,
+    what: What,
+}
+
+const _: () = assert!(size_of::<Note>() <= 40);
+
+#[derive(Debug)]
+enum What {
+    Task { codelet: &'static str, location: &'static Location<'static> },
+    Call(Box<str>),
+}
+
+impl Note {
+    /// A task. `details` adds to the hash its arrays, shapes, arguments and the like.
+    pub(crate) fn task(
+        codelet: &'static str,
+        location: &'static Location<'static>,
+        details: impl FnOnce(&mut DefaultHasher),
+    ) -> Self {
+        // Without random keys: equal in all processes of one build.
+        let mut hasher = DefaultHasher::new();
+        (codelet, location).hash(&mut hasher);
+        details(&mut hasher);
+        Self { hash: hasher.finish(), what: What::Task { codelet, location } }
+    }
+
+    /// A call of the host.
+    pub(crate) fn call(line: String) -> Self {
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        Self { hash: hasher.finish(), what: What::Call(line.into_boxed_str()) }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            What::Task { codelet, location } => write!(f, "{codelet}, submitted at {location}"),
+            What::Call(line) => f.write_str(line),
+        }
+    }
 }
 
 /// How the thread of the program waits, and what wakes it.
@@ -72,8 +114,8 @@ fn receive(
 }
 
 impl Agreement {
-    pub(super) fn note(&mut self, line: String) {
-        self.lines.push(line);
+    pub(super) fn note(&mut self, note: Note) {
+        self.notes.push(note);
     }
 
     /// Compares with all other ranks, also after a difference: each of them waits for this rank.
@@ -83,16 +125,16 @@ impl Agreement {
         awaited: &Awaited,
         waiting: &Waiting<'_>,
     ) -> Result<(), String> {
-        let (lines, meeting) = (mem::take(&mut self.lines), self.meetings);
+        let (notes, meeting) = (mem::take(&mut self.notes), self.meetings);
         self.meetings += 1;
         let (own, tag) = (transport.rank(), Tag::Meeting(meeting));
-        let hashes: Vec<u64> = lines.iter().map(|line| hash(line)).collect();
+        let hashes: Vec<u64> = notes.iter().map(|note| note.hash).collect();
         let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
         let others = || (0..transport.ranks()).filter(move |&rank| rank != own);
         others().for_each(|rank| transport.send(rank, tag, Ok(Box::new(bytes.clone()))));
-        let here = lines.last().map_or("a meeting", |line| line);
+        let here = notes.last().map_or_else(|| "a meeting".to_owned(), Note::to_string);
         let receive = |rank, tag| {
-            awaited.add(rank, tag, Reason::Meeting(here.to_owned()));
+            awaited.add(rank, tag, Reason::Meeting(here.clone()));
             let message = receive(transport, rank, tag, waiting);
             awaited.remove(rank, tag);
             message
@@ -107,13 +149,14 @@ impl Agreement {
                     return Ok(());
                 }
                 let first = hashes.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
-                let line = lines.get(first).map_or("nothing more", |line| line);
+                let line = notes.get(first).map_or_else(|| "nothing more".to_owned(), Note::to_string);
                 let tag = Tag::Line(meeting);
-                transport.send(rank, tag, Ok(Box::new(line.to_owned())));
+                transport.send(rank, tag, Ok(Box::new(line.clone())));
                 let other = receive(rank, tag)?;
                 let other = String::from_utf8_lossy(&other);
+                let details = if other == *line { ", with other arrays, shapes, arguments or ranks" } else { "" };
                 Err(format!(
-                    "the programs of the ranks differ: rank {own} does: {line}; rank {rank} does: {other}; \
+                    "the programs of the ranks differ: rank {own} does: {line}; rank {rank} does: {other}{details}; \
                      every rank must submit the same tasks in the same order"
                 ))
             });

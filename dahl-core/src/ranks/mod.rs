@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agreement::Agreement;
-pub(crate) use agreement::Waiting;
+pub(crate) use agreement::{Note, Waiting};
 pub(crate) use awaited::{Awaited, Reason};
 pub(crate) use copies::Missing;
 pub use distribution::Distribution;
@@ -67,8 +67,8 @@ impl Ranks {
     }
 
     /// Notes what the program does next.
-    pub(crate) fn note(&self, line: String) {
-        self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner).note(line);
+    pub(crate) fn note(&self, note: Note) {
+        self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner).note(note);
     }
 
     /// Notes it, and compares all that was noted since the last meeting with every other rank.
@@ -77,7 +77,7 @@ impl Ranks {
     /// The first submission that differs, or why a rank does not answer.
     pub(crate) fn meet(&self, line: String, waiting: &Waiting<'_>) -> Result<(), String> {
         let mut agreement = self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        agreement.note(line);
+        agreement.note(Note::call(line));
         agreement.meet(&*self.transport, &self.awaited, waiting)
     }
 }

@@ -47,6 +47,12 @@ pub trait Transport: Send + Sync {
     /// Sends a message. A tag is used once for each pair of ranks and direction.
     fn send(&self, to: usize, tag: Tag, message: Message);
 
+    /// As [`send`](Self::send), if the bytes are in main memory at `there_ns`, in virtual time: the message does not leave before.
+    fn send_at(&self, to: usize, tag: Tag, message: Message, there_ns: u64) {
+        let _ = there_ns;
+        self.send(to, tag, message);
+    }
+
     /// Puts the message with this tag into `destination`, which hears once that it is there, or the cause when a rank has
     /// failed.
     fn receive(&self, from: usize, tag: Tag, destination: Box<dyn Destination>);

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Engine;
-use crate::ranks::{Distribution, Ranks, Waiting};
+use crate::ranks::{Distribution, Note, Ranks, Waiting};
 use crate::task::send_to;
 
 /// Requires that either all ranks are simulated, with a network in virtual time, or none.
@@ -49,7 +49,8 @@ impl Runtime {
         }
         if let Some(ranks) = ranks {
             let mut table = ranks.table();
-            ranks.note(format!("set_owner of array {} to {rank}", table.number(array.id())));
+            let line = format!("set_owner of array {} to {rank}", table.number(array.id()));
+            ranks.note(Note::call(line));
             table.set_owner(array.id(), rank);
         }
         Ok(())

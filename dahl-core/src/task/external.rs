@@ -259,6 +259,18 @@ impl External {
         Ok(Cow::Owned(packed))
     }
 
+    /// In virtual time: when the elements of access `index` are in main memory, to which this fetches them; 0 in real time, and if
+    /// they cannot be fetched.
+    pub(crate) fn fetched_ns(&self, index: usize) -> u64 {
+        let access = self.task().access(index);
+        let Some(array) = access.state().filter(|_| self.engine.host().is_simulated()) else { return 0 };
+        // SAFETY: the task holds its accesses, and is not completed.
+        match unsafe { array.prepare_at(HOME, access.mode, self.requester()) } {
+            Ok(_) => array.replicas().arrived_ns(HOME),
+            Err(_) => 0,
+        }
+    }
+
     /// Completes the task, from any thread, which makes its successors ready. With an error it has failed: its outputs
     /// have no value.
     pub(crate) fn complete(self, result: Ended) {

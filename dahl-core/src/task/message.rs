@@ -131,8 +131,9 @@ pub(super) fn post(
             }
         });
         submit(array, &SEND, AccessMode::R, location, Some(failed), move |external| {
+            let there_ns = external.fetched_ns(0);
             if let Some(payload) = payload(external, region) {
-                transport.send(to, tag, Ok(payload));
+                transport.send_at(to, tag, Ok(payload), there_ns);
             }
         });
     } else if ranks.rank() == to {

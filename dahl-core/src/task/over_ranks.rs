@@ -1,7 +1,7 @@
 //! Tasks over several ranks: which rank runs a task, and which messages it needs. `ranks/README.md` says why all ranks
 //! post the two ends of each message.
 
-use std::fmt::Write as _;
+use std::hash::Hash as _;
 use std::panic::Location;
 
 use super::draft::Draft;
@@ -9,7 +9,7 @@ use super::message::post;
 use crate::access::AccessMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Engine, Host, Partition, PartitionKey};
-use crate::ranks::{Ranks, Waiting};
+use crate::ranks::{Note, Ranks, Waiting};
 use crate::shape::Layout;
 
 /// Decides where the task runs, and posts the messages that it needs. Returns whether it runs on this rank.
@@ -25,13 +25,13 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     // On all ranks, since the table then says that their wholes are in pieces.
     arrays().for_each(|(mode, array)| array.partitions().rejoin(array, mode));
     let mut table = ranks.table();
-    let mut line = format!("{codelet}, submitted at {location}, on");
-    for (access, array) in desc.accesses().zip(draft.arrays()) {
-        let number = array.map_or(u64::MAX, |array| table.number(array.id()));
-        let _ = write!(line, " array {number} {:?} {}", access.layout.extents(), access.mode.name());
-    }
-    let _ = write!(line, ", arguments {:?}, rank {on_rank:?}", desc.arguments());
-    ranks.note(line);
+    ranks.note(Note::task(codelet, location, |hasher| {
+        for (access, array) in desc.accesses().zip(draft.arrays()) {
+            let number = array.map_or(u64::MAX, |array| table.number(array.id()));
+            (number, access.layout.extents(), access.mode.name()).hash(hasher);
+        }
+        (desc.arguments(), on_rank).hash(hasher);
+    }));
     let is_redux = |mode: AccessMode| matches!(mode, AccessMode::REDUX(_));
     let target =
         arrays().find(|(mode, _)| is_redux(*mode)).or_else(|| arrays().find(|(mode, _)| mode.writes()));
@@ -89,7 +89,8 @@ pub(crate) fn send_to(
 ) {
     array.partitions().rejoin(array, AccessMode::R);
     let mut table = ranks.table();
-    ranks.note(format!("{line} of array {} to rank {to} at {location}", table.number(array.id())));
+    let line = format!("{line} of array {} to rank {to} at {location}", table.number(array.id()));
+    ranks.note(Note::call(line));
     let messages = table.copy_to(array.id(), to);
     drop(table);
     messages.iter().for_each(|missing| post(ranks, array, *missing, to, location));
@@ -108,7 +109,8 @@ pub(super) fn before_split(
     let (number, axis) = (table.number(whole.id()), key.axis);
     let lengths: Vec<_> = key.lengths.ranges().map(|(_, length)| length).collect();
     let kind = if key.shared { "shared partition" } else { "partition" };
-    ranks.note(format!("{kind} of array {number} along axis {axis} into parts of {lengths:?} at {location}"));
+    let line = format!("{kind} of array {number} along axis {axis} into parts of {lengths:?} at {location}");
+    ranks.note(Note::call(line));
     let messages = table.before_split(whole.id(), &parts, key.shared);
     drop(table);
     messages.iter().for_each(|(to, missing)| post(ranks, whole, *missing, *to, location));

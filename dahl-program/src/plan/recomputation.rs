@@ -13,31 +13,41 @@
 //!
 //! The *excess* of an order of the steps is what is in use above the limit, added up over the steps. As long as there is one,
 //! look at the step at which the most memory is in use. Each array that is only kept there for a later reader is a candidate,
-//! in two ways: with its own tasks alone, whose inputs stay until then, or with those of all inputs that nobody else needs any
-//! more. The candidate that lowers the excess the most for the work that it repeats is taken. This is the greedy choice of
-//! Kumar et al., "Efficient Rematerialization for Deep Networks" (2019), by excess in place of the peak alone. It is not optimal.
+//! in two ways: with its own tasks, and those of inputs that have changed since, or also with those of all inputs that nobody else
+//! needs any more. The promise of a candidate is that of Kirisame et al., "Dynamic Tensor Rematerialization" (2021): bytes times
+//! the steps for which they are not kept, by the work. Of those with the most promise, the one is taken that lowers the excess the
+//! most for the work that it repeats. The choice is greedy, not optimal.
 
 use std::collections::BTreeSet;
 
 use dahl_core::__program::{Initial, work};
 
 use super::demand::ALIGN;
-use crate::graph::{Graph, Origin, Task, Use};
+use crate::graph::{Array, Graph, Origin, Task, Use};
+
+/// So many candidates of the most promise are tried, each of which takes a pass over all arrays; more, if none of them helps.
+const TRIED: usize = 16;
 
 /// Lets tasks of a graph run again, until at most `limit` bytes are in use at one time in the order of its steps, or nothing
 /// lowers what is in use, or there would be more than `most_steps`. A note for each array that is computed again.
 pub(crate) fn recompute(graph: &mut Graph, limit: usize, most_steps: usize) -> Vec<String> {
     let mut sketch = Sketch::of(graph);
-    let mut again: Vec<(usize, usize)> = Vec::new();
+    let mut again: Vec<(usize, usize, usize)> = Vec::new();
     while let Some(candidate) = sketch.best(limit, most_steps) {
-        again.push((sketch.arrays[candidate.array].source, sketch.steps[candidate.reader].source));
+        let Candidate { array, reader, again: steps, .. } = &candidate;
+        again.push((sketch.arrays[*array].source, sketch.steps[*reader].source, steps.len()));
         sketch = sketch.with(&candidate);
     }
-    let note = |&(array, reader): &(usize, usize)| {
+    let note = |&(array, reader, steps): &(usize, usize, usize)| {
         let made_by = graph.tasks.iter().find(|task| task.writes().any(|written| written == array));
         let (made_by, reader) = (made_by.expect("a task has made it"), &graph.tasks[reader]);
+        let with = match steps - 1 {
+            0 => "runs".to_owned(),
+            1 => "and one other run".to_owned(),
+            others => format!("and {others} others run"),
+        };
         format!(
-            "{} of {} runs again for {} of {}: its {} bytes are not kept",
+            "{} of {} {with} again for {} of {}: its {} bytes are not kept",
             made_by.codelet(),
             made_by.location,
             reader.codelet(),
@@ -111,6 +121,10 @@ struct Candidate {
     array: usize,
     reader: usize,
     again: BTreeSet<usize>,
+    /// The work of these steps, at least 1.
+    work: f64,
+    /// About the value of it: the bytes that are not kept, times the steps for which they are not, by the work.
+    promise: f64,
 }
 
 /// The steps of a candidate, with the arrays that they write anew: these have the next numbers, and are as the arrays of `new`.
@@ -181,17 +195,20 @@ impl Sketch {
         let most = in_use.iter().copied().max().filter(|_| before > 0)?;
         let peak = in_use.iter().position(|&bytes| bytes == most)?;
         let may_add = most_steps.saturating_sub(self.steps.len());
-        let value = |candidate: Candidate| {
-            if candidate.again.len() > may_add {
-                return None;
+        let mut candidates = self.candidates(peak);
+        candidates.retain(|candidate| candidate.again.len() <= may_add);
+        candidates.sort_by(|one, other| other.promise.total_cmp(&one.promise));
+        let mut best: Option<(f64, Candidate)> = None;
+        for (index, candidate) in candidates.into_iter().enumerate() {
+            if index >= TRIED && best.is_some() {
+                break;
             }
-            let after = excess(&self.in_use(Some(&candidate)), limit);
-            let lowered = before.checked_sub(after).filter(|&lowered| lowered > 0)?;
-            let work: f64 = candidate.again.iter().filter_map(|&step| self.steps[step].work).sum();
-            Some((lowered as f64 / work.max(1.0), candidate))
-        };
-        let candidates = self.candidates(peak).into_iter().filter_map(value);
-        let best = candidates.reduce(|best, other| if other.0 > best.0 { other } else { best });
+            let lowered = before.saturating_sub(excess(&self.in_use(Some(&candidate)), limit));
+            let value = lowered as f64 / candidate.work;
+            if lowered > 0 && best.as_ref().is_none_or(|(most, _)| value > *most) {
+                best = Some((value, candidate));
+            }
+        }
         best.map(|(_, candidate)| candidate)
     }
 
@@ -207,14 +224,17 @@ impl Sketch {
             }
             let alone = self.again(array, reader, false);
             let with_inputs = self.again(array, reader, true).filter(|again| Some(again) != alone.as_ref());
-            let again = [alone, with_inputs].into_iter().flatten();
-            candidates.extend(again.map(|again| Candidate { array, reader, again }));
+            let (bytes, kept) = (self.arrays[array].placed.unwrap_or(0), reader - users[next - 1].step);
+            candidates.extend([alone, with_inputs].into_iter().flatten().map(|again| {
+                let work = again.iter().filter_map(|&step| self.steps[step].work).sum::<f64>().max(1.0);
+                Candidate { array, reader, again, work, promise: (bytes * kept) as f64 / work }
+            }));
         }
         candidates
     }
 
-    /// The steps that compute `array` again before `reader`; with `inputs`, also those of inputs that nobody else needs any
-    /// more, where that is possible. None if it cannot be computed again.
+    /// The steps that compute `array` again before `reader`, with those of inputs that have changed since; with `inputs`, also those
+    /// of inputs that nobody else needs any more, where that is possible. None if it cannot be computed again.
     fn again(&self, array: usize, reader: usize, inputs: bool) -> Option<BTreeSet<usize>> {
         let mut again = BTreeSet::new();
         let mut wanted = vec![self.last_writer(array, reader)?];
@@ -334,7 +354,7 @@ impl Sketch {
         }
         steps.splice(candidate.reader..candidate.reader, copies);
         for array in new {
-            arrays.push(SketchedArray { root: arrays.len(), ..arrays[array] });
+            arrays.push(SketchedArray { root: arrays.len(), is_constant: false, ..arrays[array] });
         }
         Self::new(steps, arrays)
     }
@@ -342,7 +362,8 @@ impl Sketch {
     /// Brings a graph, of which this is a changed sketch, to these steps.
     fn apply(self, graph: &mut Graph) {
         for array in &self.arrays[graph.arrays.len()..] {
-            graph.arrays.push(graph.arrays[array.source].clone());
+            // A task writes it, also where the first one overwrites a constant.
+            graph.arrays.push(Array { initial: Initial::Zeros, ..graph.arrays[array.source].clone() });
         }
         let task = |step: SketchedStep| Task { uses: step.uses, ..graph.tasks[step.source].clone() };
         graph.tasks = self.steps.into_iter().map(task).collect();

@@ -34,6 +34,18 @@ pub(crate) fn the_first_task_that_differs_is_named_with_both_lines() {
     assert_eq!(text.matches("failures.rs").count(), 3, "{text}");
 }
 
+pub(crate) fn arguments_that_differ_are_an_error() {
+    let text = failure(2, |rt| {
+        let mut x: V = rt.zeros([3])?;
+        scale(&mut x, 1.0, None)?;
+        scale(&mut x, rt.rank() as f32, None)?;
+        x.read().map(drop)
+    });
+    let Some(text) = text else { return };
+    assert!(text.contains("scale, submitted at"), "{text}");
+    assert!(text.contains("with other arrays, shapes, arguments or ranks"), "{text}");
+}
+
 pub(crate) fn a_rank_that_ends_early_is_named() {
     let text = failure(2, |rt| {
         let mut x: V = rt.zeros([3])?;

@@ -17,6 +17,7 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         "failures::the_first_task_that_differs_is_named_with_both_lines",
         failures::the_first_task_that_differs_is_named_with_both_lines,
     ),
+    ("failures::arguments_that_differ_are_an_error", failures::arguments_that_differ_are_an_error),
     ("failures::a_rank_that_ends_early_is_named", failures::a_rank_that_ends_early_is_named),
     (
         "failures::the_others_end_with_the_cause_of_a_rank_that_panics",
