@@ -18,7 +18,6 @@ use crate::submission::Task;
 
 pub use crate::codelet::{Line, RawOperand};
 pub use crate::description::{AccessDesc, TaskDesc};
-pub use crate::tape::{DerivedMap, Gradient, OwnedArray, REFUSED, Rule};
 
 /// The memory of one parameter of a kernel.
 #[derive(Debug)]
