@@ -2,11 +2,16 @@
 """Prints the table of docs/measurements/gradients.md: how each operation of dahl is differentiated.
 
     scripts/gradient_rules.py
+    DAHL_NUMERICS_REPORT="$PWD/target/numerics" cargo test --features testing --test ops gradient
+    scripts/gradient_rules.py target/numerics/dahl.gradients.json
 
-It reads the declarations in src/ops. *Derived* is a map that the macro differentiates.
+It reads the declarations in src/ops. *Derived* is a map that the macro differentiates. With the report of the tests, the table
+has the worst error of each operation's gradient, over its tests.
 """
 
+import json
 import re
+import sys
 from pathlib import Path
 
 OPS = Path(__file__).resolve().parent.parent / "src/ops"
@@ -45,7 +50,23 @@ def rule(attribute, parameters):
     return "derived" if is_map and "cpu_only" not in attribute else None
 
 
+def worst_errors(path):
+    """The worst error of each operation in each element type: in ULP, and relative to its bound."""
+    worst = {}
+    for line in json.loads(Path(path).read_text()):
+        key = line["codelet"], line["element"]
+        ulps, fraction = worst.get(key, (0, 0))
+        worst[key] = max(ulps, line["max_ulps"]), max(fraction, line["bound_fraction"])
+    return worst
+
+
+def shown(value):
+    return "0" if value == 0 else f"{value:.2f}" if 0.005 <= value < 1000 else f"{value:.0e}"
+
+
 def main():
+    worst = worst_errors(sys.argv[1]) if len(sys.argv) > 1 else {}
+    elements = ["f16", "bf16", "f32", "f64"] if worst else []
     rows = []
     for path in sorted(OPS.rglob("*.rs")):
         text = path.read_text()
@@ -60,9 +81,13 @@ def main():
     counts = {kind: sum(how.startswith(kind) for _, how in rows) for kind in ("derived", "adjoint", "none")}
     named = len(rows) - sum(counts.values())
     print(f"{len(rows)} operations: {counts['derived']} derived, {named} with a named rule, {counts['adjoint']} by an", end=" ")
-    print(f"adjoint, {counts['none']} through which nothing flows.\n\n| operation | gradient |\n|---|---|")
+    print(f"adjoint, {counts['none']} through which nothing flows.\n")
+    print("| operation | gradient |" + "".join(f" {element}: ULP | of bound |" for element in elements))
+    print("|---|---|" + "---:|---:|" * len(elements))
     for name, how in sorted(rows):
-        print(f"| `{name}` | {how} |")
+        errors = (worst.get((name, element)) for element in elements)
+        cells = (" | |" if error is None else " " + " | ".join(map(shown, error)) + " |" for error in errors)
+        print(f"| `{name}` | {how} |" + "".join(cells))
 
 
 if __name__ == "__main__":

@@ -122,6 +122,7 @@ pub use variants::Variants;
 /// Items for the crate `dahl-testing`. Not for other use: they change without notice.
 #[doc(hidden)]
 pub mod __testing {
+    pub use crate::tape::{DerivedMap, Gradient, OwnedArray, REFUSED, Rule};
     pub use crate::testing::*;
 }
 

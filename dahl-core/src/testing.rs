@@ -30,6 +30,8 @@ pub struct Operand<'a> {
     pub lines: &'a mut [Line],
     /// The access mode of the declaration.
     pub mode: AccessMode,
+    /// Whether the elements are the second half of each row of an array whose rows are twice as long.
+    pub is_part: bool,
 }
 
 /// Runs `kernel` on `operands`, on this thread. Numeric arguments are replaced by their absolute values if `absolute`.
@@ -37,15 +39,19 @@ pub struct Operand<'a> {
 /// # Panics
 /// If an operand has less memory than its extents need, its element type needs a stricter alignment than lines have, or
 /// the kernel panics.
-/// panics.
 pub fn run(kernel: &Kernel, operands: &mut [Operand<'_>], arguments: &[u8], absolute: bool) {
     let place = |operand: &mut Operand<'_>| {
         let element = operand.element;
-        let bytes = operand.extents.iter().product::<usize>() * element.size_bytes;
+        let rows = if operand.is_part { 2 } else { 1 };
+        let bytes = rows * operand.extents.iter().product::<usize>() * element.size_bytes;
         assert!(bytes <= size_of_val(&*operand.lines), "{bytes} bytes of {} fit", element.name);
         assert!(element.align_bytes <= align_of::<Line>(), "{} is aligned as lines are", element.name);
         let mut layout = Layout::EMPTY;
         layout.set_contiguous(operand.extents);
+        if let (true, Some((last, outer))) = (operand.is_part, operand.extents.split_last()) {
+            layout.set_contiguous(&[outer, &[2 * last]].concat());
+            layout = layout.part(outer.len(), *last, *last);
+        }
         let (writes, reads) = (operand.mode != AccessMode::R, operand.mode != AccessMode::W);
         codelet::Operand { pointer: operand.lines.as_mut_ptr().cast(), layout, element, writes, reads }
     };

@@ -9,6 +9,7 @@ use crate::codelet::{Codelet, Kernel, Numerics};
 use crate::element::Real;
 use crate::error::Result;
 use crate::submission::Task;
+use crate::tape::Gradient;
 
 /// The variants of a codelet for given types of its arrays and arguments.
 ///
@@ -45,8 +46,13 @@ pub trait Variants<Arrays, Arguments> {
     /// The accuracy of the declaration.
     fn numerics() -> Numerics;
 
-    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no
-    /// reference.
+    /// What a tape knows of the gradient, if the declaration says what that is.
+    fn gradient() -> Option<&'static Gradient> {
+        None
+    }
+
+    /// The declared body, with `P` in place of every type parameter, if their bounds allow it, and if it is a map or there is
+    /// no reference.
     fn declaration<P: Real>() -> Option<Kernel> {
         None
     }

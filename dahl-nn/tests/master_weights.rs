@@ -137,6 +137,12 @@ fn a_checkpoint_has_the_master_copies() -> dahl::Result<()> {
     // An optimizer without master copies does not know them.
     let error = load_checkpoint(&path, &mut again, &mut AdamW::new(1e-3)).unwrap_err().to_string();
     assert!(error.contains("`optimizer.master."), "{error}");
+    // And one with master copies refuses a checkpoint without them.
+    let mut without = AdamW::<bf16>::new(1e-3);
+    run(&mut model, &mut without, 0..1);
+    save_checkpoint(&path, &model, &without)?;
+    let error = load_checkpoint(&path, &mut again, &mut adam()).unwrap_err().to_string();
+    assert!(error.contains("`optimizer.master."), "{error}");
     Ok(())
 }
 

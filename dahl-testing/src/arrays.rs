@@ -4,6 +4,7 @@
 use dahl_core::ndarray::Axis;
 
 use super::buffer::Buffer;
+use dahl_core::__testing::OwnedArray;
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::Codelet;
 use dahl_core::element::{Element, ElementType};
@@ -13,7 +14,7 @@ use dahl_core::{__testing, Array, Result, Runtime};
 pub trait Arrays: sealed::Tuple {}
 
 mod sealed {
-    use super::{Buffer, ElementType, Result, Runtime, Surrounding};
+    use super::{Buffer, ElementType, OwnedArray, Result, Runtime, Surrounding};
 
     /// The implementation of [`Arrays`](super::Arrays).
     pub trait Tuple: Sized + 'static {
@@ -29,6 +30,8 @@ mod sealed {
         ) -> Result<Self>;
 
         fn buffers(&self) -> Result<Vec<Buffer>>;
+
+        fn wholes(&self) -> Vec<Option<OwnedArray>>;
     }
 }
 
@@ -177,6 +180,10 @@ macro_rules! impl_arrays {
 
             fn buffers(&self) -> Result<Vec<Buffer>> {
                 Ok(vec![$(Buffer::from_array(&self.$index)?),*])
+            }
+
+            fn wholes(&self) -> Vec<Option<OwnedArray>> {
+                vec![$(OwnedArray::of(&self.$index)),*]
             }
         }
     };

@@ -10,9 +10,9 @@ use super::oracle::Exact;
 use dahl_core::codelet::ErrorClass;
 
 /// Rounding errors per term: its own, and that of adding it.
-const PER_TERM: f64 = 2.0;
+pub(super) const PER_TERM: f64 = 2.0;
 /// The bound fails with probability at most `2 n exp(-lambda^2 / 2)`: 1e-5 for a million terms needs 6.9.
-const LAMBDA: f64 = 7.0;
+pub(super) const LAMBDA: f64 = 7.0;
 
 /// A bound on the errors of one array.
 #[derive(Clone, Copy, Debug)]

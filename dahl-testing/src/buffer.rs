@@ -3,10 +3,11 @@
 use half::{bf16, f16};
 
 use super::digits::number;
-use dahl_core::AnyArray;
+use dahl_core::__testing::OwnedArray;
 use dahl_core::element::{Element, ElementType, Real, to_f64};
 use dahl_core::error::Result;
 use dahl_core::print::Printed;
+use dahl_core::{AnyArray, Runtime};
 
 /// Elements in row-major order, and the shape.
 #[derive(Clone, Debug)]
@@ -75,6 +76,29 @@ impl Buffer {
     /// The content of an array.
     pub(super) fn from_array(array: &dyn AnyArray) -> Result<Self> {
         Ok(Self { element: array.element(), extents: array.extents(), bytes: array.bytes()? })
+    }
+
+    /// The content of an array under a tape.
+    ///
+    /// # Panics
+    /// If the element type is of another crate.
+    pub(super) fn from_whole(array: &OwnedArray, extents: Vec<usize>) -> Result<Self> {
+        let element = array.element();
+        let bytes = with_type!(element, T => {
+            bytemuck::cast_slice(&array.to_vec::<T>()?).to_vec()
+        }, otherwise panic!("elements of {} cannot be read", element.name));
+        Ok(Self { element, extents, bytes })
+    }
+
+    /// An array of rank 1 with these elements.
+    ///
+    /// # Panics
+    /// If the element type is of another crate.
+    pub(super) fn to_whole(&self, runtime: &Runtime) -> Result<OwnedArray> {
+        with_type!(self.element, T => {
+            let array = runtime.from_vec([self.len()], self.to_vec::<T>())?;
+            Ok(OwnedArray::of(&array).expect("a new array is whole"))
+        }, otherwise panic!("elements of {} cannot be written", self.element.name))
     }
 
     /// The elements as a vector of their type.

@@ -108,13 +108,23 @@ fn examine<T: Element, A: Arrays, O: Operands<A>>(
 }
 
 /// A codelet in one element type.
-pub(super) struct Comparison<'a> {
+pub(crate) struct Comparison<'a> {
     op: &'a str,
     element: &'static str,
     pub(super) subject: &'a dyn Subject,
     pub(super) specs: Vec<Spec>,
     pub(super) runtime: Runtime,
     selection: Selection,
+}
+
+impl<'a> Comparison<'a> {
+    /// A comparison of which only the calls are used.
+    pub(crate) fn of(op: &'a str, subject: &'a dyn Subject, specs: Vec<Spec>) -> Self {
+        let runtime =
+            Runtime::builder().cpu_workers(1).check(false).build().expect("a runtime of one worker");
+        let selection = Selection::everything(1);
+        Self { op, element: "", subject, specs, runtime, selection }
+    }
 }
 
 impl Comparison<'_> {

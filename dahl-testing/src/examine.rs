@@ -156,7 +156,7 @@ impl Comparison<'_> {
 
     /// Inputs and outputs, the latter with the shapes of `op_init`, and the outputs that it created.
     #[allow(clippy::type_complexity, reason = "two lists of arrays")]
-    fn complete(
+    pub(crate) fn complete(
         &self,
         inputs: &[Option<Buffer>],
     ) -> error::Result<(Vec<Buffer>, Option<Vec<(usize, Buffer)>>)> {
@@ -175,7 +175,7 @@ impl Comparison<'_> {
 
     /// Sets the initial content of outputs: for `W`, something that is not a result; for `REDUX`, the identity or, if
     /// there are `inputs` and the combination is built in, numbers.
-    fn begin(&self, data: &mut [Buffer], inputs: Option<&[Option<Buffer>]>) {
+    pub(crate) fn begin(&self, data: &mut [Buffer], inputs: Option<&[Option<Buffer>]>) {
         for (place, parameter) in self.parameters().into_iter().enumerate() {
             let buffer = &mut data[place];
             match parameter.mode {

@@ -1,7 +1,8 @@
 //! Tests of numerics: compares the results of an op across element types, variants and kernels.
 //!
 //! One line in a test file gives an op a test for each element type, `axpy::f16`, `axpy::bf16`, `axpy::f32`,
-//! `axpy::f64`, and `axpy::types`, which compares the errors of all of them:
+//! `axpy::f64`, `axpy::types`, which compares the errors of all of them, and `axpy::gradient`, which checks the gradients if the
+//! declaration has one:
 //!
 //! ```ignore
 //! dahl::testing::numerics!(axpy: Axpy, ([31, 67], [31, 67], _), (T::from_f64(0.75),));
@@ -15,8 +16,7 @@
 //! environment, the figures of all comparisons are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast`
 //! runs a part of the inputs: see [`Tier`].
 //!
-//! [`gradients!`](gradients) checks the gradients of an operation by a tape in the same way, and [`gradient`] a backward
-//! against its forward. [`forward_mode`] gives the derivative of a map to all digits, by [`Dual`] numbers.
+//! [`gradient`] describes the checks of gradients. [`gradients!`](gradients) checks those of an expression under a tape. [`forward_mode`] gives the derivative of a map to all digits, by [`Dual`] numbers.
 //!
 //! The modules: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle`
 //! computes the expected results, in f64 or `double_double`; `bound` gives the allowed errors, in a `format`; `compare`
@@ -57,7 +57,7 @@ pub use operand::{
     Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,
     within,
 };
-pub use report::{Compared, Reference, Summary, json, markdown, record};
+pub use report::{Compared, GradientSummary, Reference, Summary, json, markdown, record, record_gradients};
 pub use tier::Tier;
 
 #[doc(hidden)]
@@ -115,6 +115,27 @@ macro_rules! numerics {
                     };
                 }
 
+                pub(super) fn gradients() -> [$crate::gradient::Operation; 4] {
+                    macro_rules! operation_in {
+                        ($element:ty) => {{
+                            #[allow(dead_code)]
+                            type T = $element;
+                            $crate::gradient::Operation::new::<T, _, _, _, _>(
+                                stringify!($op),
+                                $codelet,
+                                &$crate::__numerics_operands!(T, [] $($operand)*),
+                                ($($argument,)*),
+                            )
+                        }};
+                    }
+                    [
+                        operation_in!($crate::f16),
+                        operation_in!($crate::bf16),
+                        operation_in!(::core::primitive::f32),
+                        operation_in!(::core::primitive::f64),
+                    ]
+                }
+
                 run_in!(f16, $crate::f16);
                 run_in!(bf16, $crate::bf16);
                 run_in!(f32, ::core::primitive::f32);
@@ -125,6 +146,14 @@ macro_rules! numerics {
             test_in!(bf16, $crate::bf16);
             test_in!(f32, ::core::primitive::f32);
             test_in!(f64, ::core::primitive::f64);
+
+            #[test]
+            fn gradient() {
+                match $crate::gradient::compare_gradients(&run::gradients()) {
+                    Ok(found) => $crate::record_gradients(env!("CARGO_PKG_NAME"), found).unwrap(),
+                    Err(failure) => panic!("\n{failure}"),
+                }
+            }
 
             #[test]
             fn types() {

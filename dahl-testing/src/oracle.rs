@@ -122,7 +122,7 @@ impl<'a> Oracle<'a> {
         }
         let mut operands = Vec::new();
         for (lines, extents, element, mode) in &mut memory {
-            operands.push(Operand { element: *element, extents, lines, mode: *mode });
+            operands.push(Operand { element: *element, extents, lines, mode: *mode, is_part: false });
         }
         let (arguments, absolute) = (self.task.arguments(), taken == Taken::Absolute);
         catch_unwind(AssertUnwindSafe(|| __testing::run(kernel, &mut operands, arguments, absolute)))

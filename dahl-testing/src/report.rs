@@ -64,6 +64,23 @@ pub struct Summary {
     pub units: f64,
 }
 
+/// The errors of an operation's gradient in one element type.
+#[derive(Clone, Debug, Default)]
+pub struct GradientSummary {
+    /// The test.
+    pub op: String,
+    /// The operation.
+    pub codelet: &'static str,
+    /// The element type.
+    pub element: &'static str,
+    /// The number of elements that were compared.
+    pub results: u64,
+    /// The largest error relative to its bound.
+    pub bound_fraction: f64,
+    /// The largest error in units in the last place of the element type.
+    pub max_ulps: f64,
+}
+
 /// The variable that names the directory of reports.
 const DIRECTORY: &str = "DAHL_NUMERICS_REPORT";
 
@@ -81,6 +98,32 @@ pub fn record(package: &str, summary: Summary) -> io::Result<()> {
     let all: Vec<&Summary> = summaries.values().collect();
     dahl_files::save(directory.join(format!("{package}.md")), markdown(&all))?;
     dahl_files::save(directory.join(format!("{package}.json")), json(&all))
+}
+
+static GRADIENTS: Mutex<BTreeMap<(String, &'static str), GradientSummary>> = Mutex::new(BTreeMap::new());
+
+/// Adds the errors of gradients to the report of `package`, `DAHL_NUMERICS_REPORT/package.gradients.json`, if that variable is
+/// set.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn record_gradients(package: &str, found: Vec<GradientSummary>) -> io::Result<()> {
+    let Some(directory) = env::var_os(DIRECTORY).map(PathBuf::from) else { return Ok(()) };
+    let mut all = GRADIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    all.extend(found.into_iter().map(|summary| ((summary.op.clone(), summary.element), summary)));
+    let line = |summary: &GradientSummary| {
+        json!({
+            "op": summary.op,
+            "codelet": summary.codelet,
+            "element": summary.element,
+            "results": summary.results,
+            "bound_fraction": summary.bound_fraction,
+            "max_ulps": summary.max_ulps,
+        })
+    };
+    let lines: Vec<_> = all.values().map(line).collect();
+    fs::create_dir_all(&directory)?;
+    dahl_files::save(directory.join(format!("{package}.gradients.json")), format!("{:#}\n", json!(lines)))
 }
 
 /// A table with a line for each operation: for each element type the largest and the mean error in ULP, and the largest

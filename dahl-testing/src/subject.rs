@@ -3,11 +3,12 @@
 use super::arrays::{Arrays, Held, Placement};
 use super::buffer::Buffer;
 use super::double_double::DoubleDouble;
-use dahl_core::__testing::{self, TaskDesc};
+use super::dual::Dual;
+use dahl_core::__testing::{self, Gradient, OwnedArray, TaskDesc};
 use dahl_core::codelet::{Codelet, Kernel, Numerics, Variants};
 use dahl_core::element::ElementType;
 use dahl_core::error::Result;
-use dahl_core::{Runtime, Task};
+use dahl_core::{Runtime, Tape, Task};
 
 /// A codelet and the arguments of its tasks.
 pub(super) trait Subject {
@@ -47,6 +48,21 @@ pub(super) trait Subject {
         placement: Placement,
         kernel: Option<&str>,
     ) -> Result<Option<After>>;
+
+    /// How the gradient is computed, if the declaration says it.
+    fn gradient(&self) -> Option<&'static Gradient>;
+
+    /// The declared body in dual numbers.
+    fn tangent(&self) -> Option<Kernel>;
+
+    /// Calls `op` under a tape. Returns the arrays.
+    fn under_tape(
+        &self,
+        runtime: &Runtime,
+        tape: &Tape<'_>,
+        gradient: &'static Gradient,
+        data: &[Buffer],
+    ) -> Result<Vec<Option<OwnedArray>>>;
 
     /// The task of `op` on these arrays, as submitted.
     fn description(&self, runtime: &Runtime, data: &[Buffer]) -> Result<TaskDesc>;
@@ -166,6 +182,26 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         let Some(task) = C::task_self(&mut held.arrays, self.arguments) else { return Ok(None) };
         submit(task, self.foreign, kernel)?;
         held.into_buffers().map(|after| Some(After::from(after)))
+    }
+
+    fn gradient(&self) -> Option<&'static Gradient> {
+        C::gradient()
+    }
+
+    fn tangent(&self) -> Option<Kernel> {
+        C::declaration::<Dual>()
+    }
+
+    fn under_tape(
+        &self,
+        runtime: &Runtime,
+        tape: &Tape<'_>,
+        gradient: &'static Gradient,
+        data: &[Buffer],
+    ) -> Result<Vec<Option<OwnedArray>>> {
+        let mut held = Held::<A>::new(runtime, C::descriptor(), data, Placement::Whole)?;
+        OwnedArray::remember(tape, C::task(&mut held.arrays, self.arguments), gradient)?;
+        Ok(held.arrays.wholes())
     }
 
     fn description(&self, runtime: &Runtime, data: &[Buffer]) -> Result<TaskDesc> {

@@ -88,7 +88,7 @@ impl Selection {
         }
     }
 
-    fn everything(seed: u64) -> Self {
+    pub(super) fn everything(seed: u64) -> Self {
         let all = |distribution| (distribution, Placement::IN_PARTS.to_vec());
         Self { seed, day: None, distributions: Distribution::ALL.into_iter().map(all).collect() }
     }

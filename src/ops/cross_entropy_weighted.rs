@@ -63,6 +63,7 @@ pub fn cross_entropy_weighted<T: Real, L: Label + Element>(
 fn cross_entropy_weighted_gradient<T: Real, L: Label + Element>(
     rule: CrossEntropyWeightedGradient<'_, T, L>,
 ) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_weights);
     let CrossEntropyWeightedGradient { logits, labels, weights, gradient, by_logits, scope, .. } = rule;
     let (smoothing, ignored, reduction, factor) = (rule.smoothing, rule.ignored, rule.reduction, rule.factor);
     let Some(by_logits) = by_logits else { return Ok(()) };
@@ -113,6 +114,7 @@ pub fn cross_entropy_each<T: Real, L: Label + Element>(
 fn cross_entropy_each_gradient<T: Real, L: Label + Element>(
     rule: CrossEntropyEachGradient<'_, T, L>,
 ) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_weights);
     let CrossEntropyEachGradient {
         logits,
         labels,
@@ -249,6 +251,7 @@ pub fn cross_entropy_weighted_backward<T: Real, L: Label + Element>(
 fn cross_entropy_weighted_backward_gradient<T: Real, L: Label + Element>(
     rule: CrossEntropyWeightedBackwardGradient<'_, T, L>,
 ) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_weights);
     // The targets only shift it: what is left is the gradient of a softmax.
     let CrossEntropyWeightedBackwardGradient { logits, labels, weights, gradient, by_logits, scope, .. } =
         rule;

@@ -67,6 +67,7 @@ pub fn cosine_embedding<T: Real>(
 }
 
 fn cosine_embedding_gradient<T: Real>(rule: CosineEmbeddingGradient<'_, T>) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_target);
     let CosineEmbeddingGradient { left, right, target, gradient, by_left, by_right, margin, .. } = rule;
     // It writes the gradients: there are no second ones.
     if let Some(by_left) = by_left {

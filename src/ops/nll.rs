@@ -52,6 +52,7 @@ pub fn nll<T: Real, L: Label + Element>(
 }
 
 fn nll_gradient<T: Real, L: Label + Element>(rule: NllGradient<'_, T, L>) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_weights);
     let NllGradient { labels, weights, gradient, by_input, ignored, reduction, factor, scope, .. } = rule;
     let Some(by_input) = by_input else { return Ok(()) };
     let [_, classes] = by_input.shape();
@@ -92,6 +93,7 @@ pub fn nll_each<T: Real, L: Label + Element>(
 }
 
 fn nll_each_gradient<T: Real, L: Label + Element>(rule: NllEachGradient<'_, T, L>) -> dahl::Result<()> {
+    rule.scope.refuse(rule.by_weights);
     let NllEachGradient { labels, weights, gradient, by_input, ignored, scope, .. } = rule;
     let Some(by_input) = by_input else { return Ok(()) };
     let [_, classes] = by_input.shape();

@@ -1,5 +1,6 @@
 use dahl::ops::AttentionGeometry;
-use dahl::testing::{Compared, Describes, Tier, compare_in, record};
+use dahl::testing::gradient::{Operation, compare_gradients};
+use dahl::testing::{Compared, Describes, Tier, compare_in, record, record_gradients};
 
 use super::*;
 
@@ -174,3 +175,51 @@ macro_rules! attention {
 }
 
 attention!(f16: dahl::f16, bf16: dahl::bf16, f32: f32, f64: f64);
+
+/// [`attention`](ops::attention) in one element type, to compare its gradients.
+fn differentiated<T: Real>(geometry: AttentionGeometry) -> Operation {
+    let operands = (
+        Describes::<T>::describe([1, 2, 5, 7]),
+        Describes::<T>::describe([1, 1, 6, 7]),
+        Describes::<T>::describe([1, 1, 6, 3]),
+        output([1, 2, 5, 3]),
+        output([1, 2, 5]),
+    );
+    Operation::new::<T, _, Forward<T>, _, _>("attention", ops::codelets::Attention, &operands, (geometry,))
+}
+
+/// The same for [`attention_masked`](ops::attention_masked).
+fn differentiated_masked<T: Real>(geometry: AttentionGeometry) -> Operation {
+    let operands = (
+        Describes::<T>::describe([1, 2, 5, 7]),
+        Describes::<T>::describe([1, 1, 6, 7]),
+        Describes::<T>::describe([1, 1, 6, 3]),
+        Describes::<u8>::describe(below(2, [1, 5, 6])),
+        output([1, 2, 5, 3]),
+        output([1, 2, 5]),
+    );
+    let codelet = ops::codelets::AttentionMasked;
+    Operation::new::<T, _, MaskedForward<T>, _, _>("attention_masked", codelet, &operands, (geometry,))
+}
+
+#[test]
+fn gradients() {
+    macro_rules! in_each_type {
+        ($operation:ident, $geometry:expr) => {
+            [
+                $operation::<dahl::f16>($geometry),
+                $operation::<dahl::bf16>($geometry),
+                $operation::<f32>($geometry),
+                $operation::<f64>($geometry),
+            ]
+        };
+    }
+    for operations in [
+        in_each_type!(differentiated, AttentionGeometry::new(0.25)),
+        in_each_type!(differentiated, AttentionGeometry::new(0.5).causal()),
+        in_each_type!(differentiated_masked, AttentionGeometry::new(0.25)),
+    ] {
+        let found = compare_gradients(&operations).unwrap_or_else(|failure| panic!("\n{failure}"));
+        record_gradients(env!("CARGO_PKG_NAME"), found).unwrap();
+    }
+}

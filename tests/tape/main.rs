@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod data_movement;
+mod declared;
 mod errors;
 mod mutants;
 mod random;

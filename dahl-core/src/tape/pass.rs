@@ -289,12 +289,21 @@ impl<'t> Pass<'t> {
         &self,
         wanted: &Array<'_, T, N>,
     ) -> Result<Array<'t, T, N>> {
-        let gradient = self.result(wanted)?;
+        Ok(self.own(self.result(wanted)?)?.into_array(wanted.shape()))
+    }
+
+    /// The gradient by a wanted array whose type is not known; none if what the pass began with does not depend on it.
+    pub(super) fn take_any(&self, wanted: &Shared) -> Result<Option<Shared>> {
+        self.memory.results.get(&wanted.state().id()).map(|gradient| self.own(gradient)).transpose()
+    }
+
+    /// A gradient as an array that the caller may change.
+    fn own(&self, gradient: &memory::Gradient) -> Result<Shared> {
         if gradient.array.is_sole() && !gradient.array.state().saves().is_of_tape() {
-            return Ok(gradient.array.share().into_array(wanted.shape()));
+            return Ok(gradient.array.share());
         }
-        // Others have it too, and the caller may change it.
-        Ok(self.copy(&gradient.array, gradient.addition)?.into_array(wanted.shape()))
+        // Others have it too.
+        self.copy(&gradient.array, gradient.addition)
     }
 
     /// Whether a gradient by this array was found.

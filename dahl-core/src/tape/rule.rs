@@ -38,7 +38,13 @@ pub(super) struct Lent {
     by: ArrayId,
     /// Whether it is an array of the caller's, which takes nothing but contributions.
     is_sum: bool,
+    /// Whether the rule has refused it.
+    is_refused: bool,
 }
+
+/// What an error says of a gradient that a rule [refuses](RuleScope::refuse).
+pub const REFUSED: &str =
+    "is not defined, on purpose; pass the input as a constant, made by `tape.detached()`";
 
 impl Lent {
     /// The rule has no further access.
@@ -122,7 +128,7 @@ impl<'p> RuleCall<'p> {
         // given, which is the only one. `By` borrows the call.
         let lent = unsafe { array.lend(extents(shape)) };
         let by = self.record.array(operand).id;
-        self.lent.borrow_mut().push(Lent { array, writes, by, is_sum: false });
+        self.lent.borrow_mut().push(Lent { array, writes, by, is_sum: false, is_refused: false });
         Ok(By(Some(lent)))
     }
 
@@ -146,10 +152,10 @@ impl<'p> RuleCall<'p> {
         let array = if let Some(lent) = lent {
             let lent = self.lent.borrow_mut().swap_remove(lent);
             lent.end();
-            let Lent { array, writes, by, is_sum } = lent;
+            let Lent { array, writes, by, is_sum, is_refused } = lent;
             let saves = array.state().saves();
             if saves.begin() == writes {
-                return fail("was not written by the rule");
+                return fail(if is_refused { REFUSED } else { "was not written by the rule" });
             }
             if is_sum {
                 self.pass.note_contribution(by);
@@ -245,8 +251,18 @@ impl RuleScope<'_> {
         // SAFETY: an owner of the array lives for `'r`: it goes to `lent`, from where `RuleCall::add` and the end of the call
         // alone take it. The array that was lent before stays in `lent` too, since the rule may still have a handle of it.
         *by = unsafe { sum.lend(by.shape()) };
-        all.push(Lent { array: sum, writes, by: wanted, is_sum: true });
+        all.push(Lent { array: sum, writes, by: wanted, is_sum: true, is_refused: false });
         true
+    }
+
+    /// Says that the operation has no gradient by an input, on purpose: if somebody wants it, that is an error.
+    pub fn refuse<T: Element, const N: usize>(&self, by: Option<&mut Array<'_, T, N>>) {
+        let Some(by) = by else { return };
+        let mut all = self.lent.borrow_mut();
+        let lent = all.iter_mut().find(|lent| lent.array.state().id() == by.id());
+        if let Some(lent) = lent {
+            lent.is_refused = true;
+        }
     }
 
     /// Whether an outer tape remembers what runs here.

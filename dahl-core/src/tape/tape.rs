@@ -181,6 +181,28 @@ impl<'o> Tape<'o> {
         result
     }
 
+    /// As [`gradients_from`](Self::gradients_from), for arrays whose types are not known. None by what the output does not
+    /// depend on.
+    pub(crate) fn gradients_of_any(
+        &self,
+        output: &Shared,
+        gradient: &Shared,
+        wanted: &[&Shared],
+        location: &'static Location<'static>,
+    ) -> Result<Vec<Option<Shared>>> {
+        let mut pass = self.pass(self.outer, location);
+        wanted.iter().for_each(|wanted| pass.want(wanted.share()));
+        let result = match self.reverse(&mut pass, output.state().id(), gradient.share()) {
+            Ok(()) => wanted.iter().map(|wanted| pass.take_any(wanted)).collect(),
+            Err(error) if matches!(error.kind(), ErrorKind::NoDependence { .. } | ErrorKind::NotOnTape) => {
+                Ok(wanted.iter().map(|_| None).collect())
+            }
+            Err(error) => Err(error),
+        };
+        self.keep(pass);
+        result
+    }
+
     /// Adds the gradients of `loss` to given arrays: `(&x, &mut by_x)`, or a tuple of such pairs. They are contributions to
     /// reductions: several losses may add to one array, in parallel, with the same bits for any number of workers.
     ///
@@ -233,7 +255,7 @@ impl<'o> Tape<'o> {
     }
 
     /// Submits a task, and remembers it here and on the outer tapes.
-    pub(super) fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
+    pub(crate) fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
         if matches!(gradient.rule, Rule::Nothing) {
             return task.submit();
         }

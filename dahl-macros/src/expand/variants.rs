@@ -45,6 +45,14 @@ pub(super) fn variants(codelet: &Codelet) -> Option<TokenStream> {
     let init = init(codelet, &types, &arguments);
     let numerics = numerics(codelet);
     let declaration = declaration(codelet);
+    let gradient = codelet.gradient.as_ref().map(|_| {
+        let gradient = super::gradient::path(codelet);
+        quote! {
+            fn gradient() -> ::core::option::Option<&'static #root::__private::Gradient> {
+                ::core::option::Option::Some(#gradient())
+            }
+        }
+    });
     // The generated code does not warn about a deprecated codelet.
     let deprecated = (!codelet.attributes.wrappers.is_empty()).then(|| quote!(#[allow(deprecated)]));
     Some(quote! {
@@ -66,6 +74,8 @@ pub(super) fn variants(codelet: &Codelet) -> Option<TokenStream> {
             fn numerics() -> #root::__private::Numerics {
                 #numerics
             }
+
+            #gradient
 
             #declaration
         }
@@ -173,9 +183,9 @@ fn kernel(codelet: &Codelet, name: &str, path: &Path) -> TokenStream {
     quote!(#root::__private::Kernel::new(#name, #entry))
 }
 
-/// `declaration`, which replaces a missing reference, if the type parameters can be any real number.
+/// `declaration`, which replaces a missing reference, and computes the derivatives of a map, if the type parameters can be any real number.
 fn declaration(codelet: &Codelet) -> Option<TokenStream> {
-    if codelet.options.reference.is_some() {
+    if codelet.options.reference.is_some() && codelet.form == Form::Kernel {
         return None; // nobody would call what is slow to compile
     }
     let root = &codelet.root;

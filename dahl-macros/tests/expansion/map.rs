@@ -350,6 +350,9 @@ impl<
     fn numerics() -> ::dahl::__private::Numerics {
         ::dahl::__private::Numerics::new(&[true, true, true], true)
     }
+    fn gradient() -> ::core::option::Option<&'static ::dahl::__private::Gradient> {
+        ::core::option::Option::Some(Axpy::gradient::<T>())
+    }
     fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
         ::dahl::__private::Kernel,
     > {

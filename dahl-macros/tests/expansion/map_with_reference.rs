@@ -376,6 +376,32 @@ impl<
             )
             .error(::dahl::__private::ErrorClass::Ulp(2.5f64))
     }
+    fn gradient() -> ::core::option::Option<&'static ::dahl::__private::Gradient> {
+        ::core::option::Option::Some(MaskedExp::gradient::<T>())
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| {
+                    let alpha = <P as ::dahl::Real>::from_f64(
+                        views.argument_in_f64::<T>(),
+                    );
+                    views
+                        .for_each_run(|run| MaskedExp::cpu::<
+                            P,
+                        >(
+                            run.slice::<u8>(),
+                            run.slice::<P>(),
+                            run.slice_mut::<P>(),
+                            alpha,
+                        ))
+                },
+            ),
+        )
+    }
 }
 #[allow(dead_code)]
 impl ::dahl::Differentiable for MaskedExp {}

@@ -106,8 +106,10 @@ impl<T: Real, R: UpdateRule> Stateful<T, R> {
     ///
     /// A [group](Self::group) has its own setting, as it is set so far when the group is made.
     ///
-    /// A master copy is an array of the optimizer's state, `master`: checkpoints have it. A parameter that something else has
-    /// written, such as [`Module::load`], goes on from what was written.
+    /// A master copy is an array of the optimizer's state, `master`: checkpoints have it.
+    /// [`load_checkpoint`](crate::load_checkpoint) refuses a checkpoint without master copies if they are on, and one with
+    /// them if they are off.
+    /// A parameter that something else has written, such as [`Module::load`], goes on from what was written.
     ///
     /// ```
     /// use dahl::prelude::*;

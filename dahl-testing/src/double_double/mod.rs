@@ -38,6 +38,11 @@ impl DoubleDouble {
         Self { high, low }
     }
 
+    /// The number, rounded to `f64`.
+    pub(crate) const fn rounded(self) -> f64 {
+        self.high
+    }
+
     /// `high + low`, if `low` is the smaller one in magnitude.
     fn quick_sum(high: f64, low: f64) -> Self {
         let sum = high + low;

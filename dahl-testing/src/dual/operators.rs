@@ -5,19 +5,20 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 use dahl_core::element::Real;
 
+use super::rounded::Rounded;
 use super::{Dual, times};
 use crate::double_double::derived_operators;
 
 /// Comparisons are those of the values: a program takes the same side with and without derivatives.
 impl PartialEq for Dual {
     fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
+        self.value.value == other.value.value
     }
 }
 
 impl PartialOrd for Dual {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        self.value.partial_cmp(&other.value)
+        self.value.value.partial_cmp(&other.value.value)
     }
 }
 
@@ -68,8 +69,10 @@ impl Rem for Dual {
     type Output = Self;
 
     fn rem(self, other: Self) -> Self {
-        let quotient = (self.value / other.value).trunc();
-        Self { value: self.value % other.value, slope: self.slope - times(quotient, other.slope) }
+        let (left, right) = (self.value.value, other.value.value);
+        let quotient = Rounded::exact((left / right).trunc());
+        let value = self.value.apply_two(left % right, 1.0, (other.value, quotient.value.rounded()));
+        Self { value, slope: self.slope - times(quotient, other.slope) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use dahl_core::element::{Element, Real};
 
+use super::rounded::Rounded;
 use super::{Dual, number, times};
 use crate::double_double::DoubleDouble;
 
@@ -15,7 +16,11 @@ macro_rules! constants {
 macro_rules! functions {
     ($($name:ident |$x:pat_param, $y:pat_param| $derivative:expr;)*) => {$(
         fn $name(self) -> Self {
-            let value = self.value.$name();
+            let value = self.value.value.$name();
+            // The derivative alone, for the error of the value; then the derivative with that error.
+            let ($x, $y) = (self.value, Rounded::exact(value));
+            let derivative: Rounded = $derivative;
+            let value = self.value.apply(value, derivative.value);
             let ($x, $y) = (self.value, value);
             self.chain(value, $derivative)
         }
@@ -26,7 +31,7 @@ macro_rules! functions {
 macro_rules! steps {
     ($($name:ident)*) => {
         $(fn $name(self) -> Self {
-            Self::constant(self.value.$name())
+            Self::exact(self.value.value.$name())
         })*
     };
 }
@@ -34,7 +39,7 @@ macro_rules! steps {
 macro_rules! predicates {
     ($($name:ident)*) => {
         $(fn $name(self) -> bool {
-            self.value.$name()
+            self.value.value.$name()
         })*
     };
 }
@@ -52,34 +57,37 @@ impl Real for Dual {
     steps! { signum floor ceil round round_ties_even trunc }
 
     functions! {
-        abs |x, _| if x == DoubleDouble::ZERO { x } else { x.signum() };
-        fract |_, _| DoubleDouble::ONE;
+        abs |x, _| match x.value == DoubleDouble::ZERO {
+            true => Rounded::exact(DoubleDouble::ZERO),
+            false => Rounded::exact(x.value.signum()),
+        };
+        fract |_, _| number(1.0);
         recip |_, y| -(y * y);
         sqrt |_, y| (y + y).recip();
         cbrt |_, y| (number(3.0) * y * y).recip();
         exp |_, y| y;
-        exp2 |_, y| y * DoubleDouble::LN_2;
+        exp2 |_, y| y * Rounded::constant(DoubleDouble::LN_2);
         exp_m1 |x, _| x.exp();
         ln |x, _| x.recip();
-        ln_1p |x, _| (x + DoubleDouble::ONE).recip();
-        log2 |x, _| DoubleDouble::LOG2_E / x;
-        log10 |x, _| DoubleDouble::LOG10_E / x;
+        ln_1p |x, _| (x + number(1.0)).recip();
+        log2 |x, _| Rounded::constant(DoubleDouble::LOG2_E) / x;
+        log10 |x, _| Rounded::constant(DoubleDouble::LOG10_E) / x;
         sin |x, _| x.cos();
         cos |x, _| -x.sin();
-        tan |_, y| y * y + DoubleDouble::ONE;
-        asin |x, _| ((DoubleDouble::ONE - x) * (DoubleDouble::ONE + x)).sqrt().recip();
-        acos |x, _| -((DoubleDouble::ONE - x) * (DoubleDouble::ONE + x)).sqrt().recip();
-        atan |x, _| (x * x + DoubleDouble::ONE).recip();
+        tan |_, y| y * y + number(1.0);
+        asin |x, _| ((number(1.0) - x) * (number(1.0) + x)).sqrt().recip();
+        acos |x, _| -((number(1.0) - x) * (number(1.0) + x)).sqrt().recip();
+        atan |x, _| (x * x + number(1.0)).recip();
         sinh |x, _| x.cosh();
         cosh |x, _| x.sinh();
-        tanh |x, _| (x.cosh() * x.cosh()).recip();
-        asinh |x, _| (x * x + DoubleDouble::ONE).sqrt().recip();
-        acosh |x, _| ((x - DoubleDouble::ONE) * (x + DoubleDouble::ONE)).sqrt().recip();
-        atanh |x, _| ((DoubleDouble::ONE - x) * (DoubleDouble::ONE + x)).recip();
-        erf |x, _| DoubleDouble::FRAC_2_SQRT_PI * (-(x * x)).exp();
-        erfc |x, _| -(DoubleDouble::FRAC_2_SQRT_PI * (-(x * x)).exp());
-        to_degrees |_, _| DoubleDouble::ONE.to_degrees();
-        to_radians |_, _| DoubleDouble::ONE.to_radians();
+        tanh |_, y| (number(1.0) - y) * (number(1.0) + y);
+        asinh |x, _| (x * x + number(1.0)).sqrt().recip();
+        acosh |x, _| ((x - number(1.0)) * (x + number(1.0))).sqrt().recip();
+        atanh |x, _| ((number(1.0) - x) * (number(1.0) + x)).recip();
+        erf |x, _| Rounded::constant(DoubleDouble::FRAC_2_SQRT_PI) * (-(x * x)).exp();
+        erfc |x, _| -(Rounded::constant(DoubleDouble::FRAC_2_SQRT_PI) * (-(x * x)).exp());
+        to_degrees |_, _| Rounded::constant(DoubleDouble::ONE.to_degrees());
+        to_radians |_, _| Rounded::constant(DoubleDouble::ONE.to_radians());
     }
 
     fn widen(self) -> Self {
@@ -99,11 +107,11 @@ impl Real for Dual {
     }
 
     fn from_f64(value: f64) -> Self {
-        Self::constant(value.into())
+        Self { value: Rounded::literal(value), slope: number(0.0) }
     }
 
     fn to_f64(self) -> f64 {
-        self.value.to_f64()
+        self.value.value.to_f64()
     }
 
     fn copysign(self, sign: Self) -> Self {
@@ -134,30 +142,43 @@ impl Real for Dual {
     }
 
     fn hypot(self, other: Self) -> Self {
-        let value = self.value.hypot(other.value);
+        let value = self.value.value.hypot(other.value.value);
+        let [by_self, by_other] = [self, other].map(|side| (side.value.value / value).rounded());
+        let value = self.value.apply_two(value, by_self, (other.value, by_other));
         let slope = times(self.value / value, self.slope) + times(other.value / value, other.slope);
         Self { value, slope }
     }
 
     fn powi(self, exponent: i32) -> Self {
-        let derivative = match exponent {
-            0 => DoubleDouble::ZERO,
-            _ => number(f64::from(exponent)) * self.value.powi(exponent - 1),
+        let power = |exponent: i32| -> Rounded {
+            let value = self.value.value.powi(exponent);
+            let less = self.value.value.powi(exponent.saturating_sub(1));
+            self.value.apply(value, less * DoubleDouble::from(f64::from(exponent)))
         };
-        self.chain(self.value.powi(exponent), derivative)
+        let derivative = match exponent {
+            0 => number(0.0),
+            _ => number(f64::from(exponent)) * power(exponent - 1),
+        };
+        self.chain(power(exponent), derivative)
     }
 
     fn powf(self, exponent: Self) -> Self {
-        let value = self.value.powf(exponent.value);
-        let by_base = match exponent.value == DoubleDouble::ZERO {
-            true => DoubleDouble::ZERO,
-            false => exponent.value * self.value.powf(exponent.value - DoubleDouble::ONE),
+        let base = self.value;
+        let power = |exponent: Rounded| -> Rounded {
+            let value = base.value.powf(exponent.value);
+            let by_base = exponent.value * base.value.powf(exponent.value - DoubleDouble::ONE);
+            let by_exponent = value * base.value.ln();
+            base.apply_two(value, by_base.rounded(), (exponent, by_exponent.rounded()))
+        };
+        let value = power(exponent.value);
+        let by_base = match exponent.value.value == DoubleDouble::ZERO {
+            true => number(0.0),
+            false => exponent.value * power(exponent.value - number(1.0)),
         };
         let slope = times(by_base, self.slope);
-        let by_exponent = if exponent.slope == DoubleDouble::ZERO {
-            exponent.slope
-        } else {
-            times(value * self.value.ln(), exponent.slope)
+        let by_exponent = match exponent.slope.is_nothing() {
+            true => exponent.slope,
+            false => times(value * base.ln(), exponent.slope),
         };
         Self { value, slope: slope + by_exponent }
     }
@@ -173,6 +194,9 @@ impl Real for Dual {
     fn atan2(self, other: Self) -> Self {
         let (y, x) = (self.value, other.value);
         let square = x * x + y * y;
-        Self { value: y.atan2(x), slope: times(x / square, self.slope) - times(y / square, other.slope) }
+        let (by_y, by_x) = (x / square, y / square);
+        let value = y.value.atan2(x.value);
+        let value = y.apply_two(value, by_y.value.rounded(), (x, by_x.value.rounded()));
+        Self { value, slope: times(by_y, self.slope) - times(by_x, other.slope) }
     }
 }

@@ -10,9 +10,9 @@ fn assert_slope(
     by_dual: impl Fn(Dual) -> Dual,
     f: impl Fn(DoubleDouble) -> DoubleDouble,
 ) {
-    let slope = by_dual(Dual { value: at.into(), slope: DoubleDouble::ONE }).slope.to_f64();
-    let step = number(1e-9);
-    let difference = (f(number(at) + step) - f(number(at) - step)) / (step + step);
+    let slope = by_dual(Dual::moving(at, 1.0)).slope.value.to_f64();
+    let (at_exactly, step) = (DoubleDouble::from(at), DoubleDouble::from(1e-9));
+    let difference = (f(at_exactly + step) - f(at_exactly - step)) / (step + step);
     let difference = difference.to_f64();
     assert!(
         (slope - difference).abs() <= 1e-14 * (1.0 + difference.abs()),
@@ -44,12 +44,12 @@ fn derivatives_are_the_slopes_of_the_functions() {
 #[test]
 fn operators_and_functions_of_two_numbers() {
     let other = || Dual::from_f64(0.75);
-    let low = || number(0.75);
+    let low = || DoubleDouble::from(0.75);
     for at in [0.5, 2.0] {
         assert_slope("mul", at, |x| x * x * other(), |x| x * x * low());
         assert_slope("div", at, |x| other() / x - x / other(), |x| low() / x - x / low());
         assert_slope("rem", at, |x| x % other(), |x| x % low());
-        assert_slope("rem by", at, |x| Dual::from_f64(5.25) % x, |x| number(5.25) % x);
+        assert_slope("rem by", at, |x| Dual::from_f64(5.25) % x, |x| DoubleDouble::from(5.25) % x);
         assert_slope("max", at, |x| Real::max(x, other()), |x| Real::max(x, low()));
         assert_slope("min", at, |x| Real::min(x, other()), |x| Real::min(x, low()));
         assert_slope("hypot", at, |x| x.hypot(other()), |x| x.hypot(low()));
@@ -65,9 +65,31 @@ fn operators_and_functions_of_two_numbers() {
 
 #[test]
 fn ties_and_kinks_are_shared() {
-    let at = |value: f64| Dual { value: value.into(), slope: DoubleDouble::ONE };
-    assert_eq!(Real::max(at(1.0), Dual::ONE).slope.to_f64(), 0.5);
-    assert_eq!(at(0.0).abs().slope.to_f64(), 0.0);
-    assert_eq!(at(1.0).clamp(Dual::ZERO, Dual::ONE).slope.to_f64(), 1.0);
-    assert_eq!(at(2.0).powf(Dual::ZERO).slope.to_f64(), 0.0);
+    let at = |value: f64| Dual::moving(value, 1.0);
+    assert_eq!(Real::max(at(1.0), Dual::ONE).slope.value.to_f64(), 0.5);
+    assert_eq!(at(0.0).abs().slope.value.to_f64(), 0.0);
+    assert_eq!(at(1.0).clamp(Dual::ZERO, Dual::ONE).slope.value.to_f64(), 1.0);
+    assert_eq!(at(2.0).powf(Dual::ZERO).slope.value.to_f64(), 0.0);
+}
+
+/// The bound holds for what it bounds: the same computation in `f32`, and its derivative written out.
+#[test]
+fn errors_of_rounding_stay_within_their_bound() {
+    let unit = f64::from(f32::EPSILON) / 2.0;
+    let mut largest = 0.0_f64;
+    for i in 1..2000 {
+        let x = i as f32 / 400.0;
+        let dual = |x: Dual| (x * x - Dual::from_f64(6.0) * x).exp() / (x + Dual::ONE);
+        let got = dual(Dual::moving(f64::from(x), 1.0));
+        let power = (x * x - 6.0 * x).exp();
+        let value = power / (x + 1.0);
+        let slope = (power * (x + x - 6.0) - value) / (x + 1.0);
+        for (rounded, got) in [(got.value, value), (got.slope, slope)] {
+            let off = (rounded.value.to_f64() - f64::from(got)).abs() / unit;
+            assert!(off <= rounded.error, "{x}: {off} of {}", rounded.error);
+            largest = largest.max(off / rounded.error);
+        }
+    }
+    // And it is not so far above that a wrong digit would pass.
+    assert!(largest > 0.05, "{largest}");
 }

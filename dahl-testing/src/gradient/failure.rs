@@ -22,6 +22,10 @@ pub enum Check {
     Exact,
     /// Twice the gradient of the output gives exactly twice the gradients of the inputs.
     Scales,
+    /// The gradient in an element type is within the bound of its rounding.
+    Rounding,
+    /// Derived maps give the same bits for strided parts of arrays.
+    Strided,
     /// There are directions in which the function is smooth.
     Smooth,
 }
@@ -37,6 +41,8 @@ impl fmt::Display for Check {
             Check::Adjoint => "not the adjoint",
             Check::Exact => "not the adjoint of a linear function",
             Check::Scales => "not proportional to the gradient of the output",
+            Check::Rounding => "beyond the bound of rounding",
+            Check::Strided => "other bits for strided parts",
             Check::Smooth => "a kink in every direction",
         })
     }

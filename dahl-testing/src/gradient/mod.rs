@@ -30,13 +30,14 @@
 //! [`gradients!`](crate::gradients) checks the gradients of an operation under a tape in one line.
 //!
 //! The modules: `direction` draws, `difference` estimates slopes, `examine` compares, `elements` finds wrong elements,
-//! `failure` describes errors, `under_tape` is the macro.
+//! `failure` describes errors, `operation` checks one of a declaration, in all element types, and `under_tape` is the macro.
 
 mod difference;
 mod direction;
 mod elements;
 mod examine;
 mod failure;
+mod operation;
 mod under_tape;
 
 use std::error::Error;
@@ -44,6 +45,7 @@ use std::ops::Range;
 
 use direction::{Purpose, draw};
 pub use failure::{Check, Failure};
+pub use operation::{Operation, compare_gradients};
 #[doc(hidden)]
 pub use under_tape::{Forwarded, or_zeros, runtime, weights};
 
