@@ -4,3 +4,4 @@ mod data;
 mod failures;
 mod models;
 mod pipelines;
+mod tensors;

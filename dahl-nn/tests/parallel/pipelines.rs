@@ -4,6 +4,7 @@ use dahl::prelude::*;
 use dahl_nn::loader::Source;
 use dahl_nn::prelude::*;
 use dahl_nn::training::Pipeline;
+use dahl_plan::pipeline::{Cluster, Layer, Profile, plan};
 
 use crate::models::{Bits, alone, convolutional, dense, on_ranks};
 
@@ -132,6 +133,34 @@ fn pipelines_that_stash_have_the_bits_of_a_plain_program_with_their_delays() {
     }
     // The plain program itself, without delays.
     assert_eq!(alone(|rt| delayed(rt, 6, |_| 0)), flushed.values);
+}
+
+/// Stages that the planner finds in a profile of the dense network.
+#[test]
+fn a_planned_pipeline_has_the_bits_of_one_rank() {
+    let seconds = [3.0, 0.1, 2.0, 0.1, 1.0];
+    let layers = seconds.map(|seconds| Layer {
+        forward_seconds: seconds,
+        backward_seconds: 2.0 * seconds,
+        activation_bytes: 1e3,
+        ..Layer::default()
+    });
+    let profile = Profile { layers: layers.into(), edges: (0..4).map(|layer| (layer, layer + 1)).collect() };
+    let mut cluster = Cluster::flat(2, 1e9);
+    cluster.straight = true;
+    let planned =
+        Parallel::planned(&plan(&profile, &cluster).expect("there is a plan")).expect("it is straight");
+    assert!(
+        format!("{planned:?}").contains("cuts: [1]") || format!("{planned:?}").contains("cuts: [2]"),
+        "{planned:?}"
+    );
+    let expected = alone(|rt| train::<f32>(rt, 3, None));
+    let found = on_ranks(2, 3, |rt| train::<f32>(rt, 3, Some(planned.clone())));
+    assert_eq!(found.expect("no rank fails"), expected);
+    let replicated = plan(&profile, &Cluster::flat(4, 1e12)).expect("there is a plan");
+    assert!(replicated.stages.iter().any(|stage| stage.replicas > 1));
+    let refused = Parallel::planned(&replicated).expect_err("it has replicas").to_string();
+    assert!(refused.contains("replicas"), "{refused}");
 }
 
 #[test]

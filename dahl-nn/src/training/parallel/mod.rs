@@ -13,6 +13,8 @@ mod stash;
 
 use std::panic::Location;
 
+use dahl_plan::pipeline::{Plan, Stage};
+
 pub(crate) use buckets::Buckets;
 pub use data_parallel::DataParallel;
 pub use pipeline::Pipeline;
@@ -20,6 +22,7 @@ pub(crate) use stages::Stages;
 pub(crate) use stash::Stash;
 
 use crate::error::Result;
+use crate::setting;
 
 /// How the ranks of a runtime share a training: [`data`](Self::data) or [`pipeline`](Self::pipeline). On a runtime without
 /// ranks it gives the same bits.
@@ -63,6 +66,33 @@ impl Parallel {
     /// each stage but the first one: `[2, 5]` are the stages of layers 0 and 1, 2 to 4, and 5 to the last.
     pub fn pipeline(cuts: impl Into<Vec<usize>>) -> Pipeline {
         Pipeline::new(cuts.into())
+    }
+
+    /// A pipeline with the stages that a planner has found (`dahl_plan::pipeline::plan`, with `Cluster::straight`). The layers of the
+    /// profile are those of the [`Sequential`](crate::Sequential), in their order.
+    ///
+    /// # Errors
+    /// If a stage has replicas or stages inside, or its layers are not consecutive.
+    #[track_caller]
+    pub fn planned(plan: &Plan) -> Result<Pipeline> {
+        let expected = "a plan whose stages are consecutive layers on one machine each (`Cluster::straight`)";
+        let (mut cuts, mut next) = (Vec::new(), 0);
+        for (number, Stage { layers, replicas, inner, .. }) in plan.stages.iter().enumerate() {
+            let is_straight = *replicas == 1 && inner.is_empty();
+            let value =
+                || format!("stage {number}: layers {layers:?}, {replicas} replicas, {} inside", inner.len());
+            setting::require(
+                is_straight && layers.iter().copied().eq(next..next + layers.len()),
+                "Parallel: plan",
+                value(),
+                expected,
+            )?;
+            if number > 0 {
+                cuts.push(next);
+            }
+            next += layers.len();
+        }
+        Ok(Pipeline::new(cuts))
     }
 
     /// With the line that set it.
