@@ -40,7 +40,8 @@ impl<'a> Clock<'a> {
     /// An array of numbers from -2 to 2.
     pub(crate) fn numbers<T: Real, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
         let len = shape.iter().product();
-        self.rt.from_vec(shape, (0..len).map(|i| T::from_f64((i * 7919 % 4001) as f64 / 1000.3 - 2.0)).collect())
+        self.rt
+            .from_vec(shape, (0..len).map(|i| T::from_f64((i * 7919 % 4001) as f64 / 1000.3 - 2.0)).collect())
     }
 
     /// An array of numbers below `limit`, which look random.

@@ -46,11 +46,10 @@ pub(crate) fn convolution<T: Real>(clock: &Clock<'_>, request: &Request) -> Resu
         .groups(groups);
     match direction {
         "forward" => clock.calls(|| ops::convolution(&input, &weights, &mut out, geometry)),
-        "backward_input" => clock.calls(|| {
-            ops::convolution_backward_input(&out, &weights, &mut input, [large; 2], geometry)
-        }),
-        _ => clock.calls(|| {
-            ops::convolution_backward_filters(&input, &out, &mut weights, [kernel; 2], geometry)
-        }),
+        "backward_input" => {
+            clock.calls(|| ops::convolution_backward_input(&out, &weights, &mut input, [large; 2], geometry))
+        }
+        _ => clock
+            .calls(|| ops::convolution_backward_filters(&input, &out, &mut weights, [kernel; 2], geometry)),
     }
 }

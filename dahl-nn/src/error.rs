@@ -53,6 +53,14 @@ pub enum Error {
         /// The number of labels.
         labels: usize,
     },
+    /// A parameter is a part or a view of another array, of which a pipeline cannot keep several versions.
+    #[error(
+        "parameter `{parameter}` is a part or a view of another array; a pipeline that stashes needs whole ones"
+    )]
+    PartOfArray {
+        /// Its name.
+        parameter: String,
+    },
     /// A layer cannot follow the ones before it.
     #[error("layer {index} ({layer}): {fact}")]
     Layer {

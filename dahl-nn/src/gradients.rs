@@ -8,7 +8,7 @@ use dahl::Accumulated;
 use dahl::prelude::*;
 
 use crate::error::Error;
-use crate::module::{Member, MemberMut, Module, Visit, VisitMut};
+use crate::module::{Member, MemberMut, Module, Name, Parameter, Visit, VisitMut};
 
 /// Adds the gradients of `loss` by the parameters that are not frozen to theirs.
 #[track_caller]
@@ -26,6 +26,75 @@ pub(crate) fn accumulate<T: Real, M: Module<T>>(
     }
     let location = Location::caller();
     tape.accumulate(loss, Gradients { model, location, element: PhantomData })
+}
+
+/// Adds the gradients of `loss` by the parameters that are not frozen to `sums`, one for each, in their order.
+#[track_caller]
+pub(crate) fn accumulate_to<T: Real, M: Module<T>>(
+    tape: &Tape<'_>,
+    loss: &Scalar<'_, T>,
+    model: &M,
+    sums: &mut [Vector<'_, T>],
+) -> dahl::Result<()> {
+    if sums.is_empty() {
+        return Ok(());
+    }
+    tape.accumulate(loss, GradientsTo { model, sums, location: Location::caller() })
+}
+
+/// Calls `f` with each parameter that is not frozen, and its name.
+pub(crate) fn for_each_learned<'a, T: Real, M: Module<T>>(
+    model: &'a M,
+    mut f: impl FnMut(&Name<'_>, &'a Parameter<'a, T>),
+) {
+    Visit::all(model, &mut |name, member| {
+        if let Member::Parameter(parameter) = member
+            && !parameter.frozen
+        {
+            f(name, parameter);
+        }
+    });
+}
+
+/// The gradients of a model's parameters, with a sum for each that is not the parameter's.
+struct GradientsTo<'a, 's, T: Real, M> {
+    model: &'a M,
+    sums: &'a mut [Vector<'s, T>],
+    location: &'static Location<'static>,
+}
+
+impl<T: Real, M: Module<T>> SealedWanted for GradientsTo<'_, '_, T, M> {}
+
+impl<T: Real, M: Module<T>> Accumulated for GradientsTo<'_, '_, T, M> {
+    fn want(&self, pass: &mut Pass<'_>) {
+        let mut sums = self.sums.iter();
+        for_each_learned(self.model, |_, parameter| {
+            if let Some(sum) = sums.next() {
+                pass.want_sum(&parameter.value, sum);
+            }
+        });
+    }
+
+    fn require_found(&self, pass: &Pass<'_>) -> dahl::Result<()> {
+        let mut result = Ok(());
+        for_each_learned(self.model, |name, parameter| {
+            if result.is_ok() && pass.require_found(&parameter.value).is_err() {
+                let (parameter, location) = (name.to_string(), self.location);
+                result = Err(Error::Unused { parameter, location }.into());
+            }
+        });
+        result
+    }
+
+    fn add(self, pass: &Pass<'_>) -> dahl::Result<()> {
+        let (mut result, mut sums) = (Ok(()), self.sums.iter_mut());
+        for_each_learned(self.model, |_, parameter| {
+            if let (Some(sum), Ok(())) = (sums.next(), &result) {
+                result = pass.accumulate(&parameter.value, sum);
+            }
+        });
+        result
+    }
 }
 
 /// The gradients of a model's parameters, as sums of a reverse pass.

@@ -24,4 +24,4 @@ pub use crate::schedule::{
 pub use crate::sequential::{Evaluation, Layer, Sequential};
 pub use crate::step::Step;
 pub use crate::tokenizer::CharacterTokenizer;
-pub use crate::training::{Callback, Checkpoints, EarlyStop, History, Monitor, Progress, Trainer};
+pub use crate::training::{Callback, Checkpoints, EarlyStop, History, Monitor, Parallel, Progress, Trainer};

@@ -170,6 +170,21 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// As [`accumulate`](Self::accumulate), but adds the gradients to `sums`: one for each parameter that is not frozen, in
+    /// their order.
+    #[track_caller]
+    pub(crate) fn accumulate_to<T: Real>(
+        &self,
+        loss: &Scalar<'_, T>,
+        model: &impl Module<T>,
+        sums: &mut [Vector<'_, T>],
+    ) -> dahl::Result<()> {
+        match self.tape() {
+            Some(tape) => gradients::accumulate_to(tape, loss, model, sums),
+            None => Ok(()),
+        }
+    }
+
     /// Computes the gradients of `loss` by the parameters of `model` that are not frozen, and adds them to the parameters'.
     /// Waits for nothing. A step that does not learn computes nothing.
     ///

@@ -158,9 +158,14 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Self { handle, shape, layout, lives: PhantomData }
     }
 
+    /// Whether its handle owns the array, and the array is whole.
+    pub(super) fn is_owner(&self) -> bool {
+        self.handle.owned && matches!(self.layout, PartLayout::Whole)
+    }
+
     /// Its handle, if that owns the array, and the array is whole.
     pub(super) fn into_handle(self) -> Option<Handle> {
-        (self.handle.owned && matches!(self.layout, PartLayout::Whole)).then_some(self.handle)
+        self.is_owner().then_some(self.handle)
     }
 
     /// The same array with the lifetime of the borrow, so that an array of a shorter life can take its place.

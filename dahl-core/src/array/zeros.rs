@@ -1,9 +1,10 @@
-//! New arrays of zeros, in memory of their own.
+//! New arrays of zeros, in memory of their own, and arrays that outlive their arena.
 
 use std::panic::Location;
 
 use super::handle::Array;
 use super::len::byte_len;
+use super::shared::Shared;
 use crate::element::Element;
 use crate::error::Result;
 use crate::graph::Engine;
@@ -18,6 +19,18 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     #[track_caller]
     pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
         self.zeros_of(self.shape())
+    }
+
+    /// The same array, of a lifetime of its own: an arena that it was made in keeps its memory for as long as the array lives.
+    ///
+    /// # Errors
+    /// The array as it is, if it is a part or a view of another array.
+    pub fn into_static(self) -> std::result::Result<Array<'static, T, N>, Self> {
+        if !self.is_owner() {
+            return Err(self);
+        }
+        let shape = self.shape();
+        Ok(Shared::from_array(self).expect("it is an owner").into_array(shape))
     }
 
     /// An array of zeros of any shape and element type, of the same runtime, in memory of its own.

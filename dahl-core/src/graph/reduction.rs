@@ -85,6 +85,10 @@ impl Reductions {
         }
         drop(owed);
         self.is_open.store(true, Ordering::Release);
+        if let Some(ranks) = target.engine().host().ranks() {
+            // Every rank has what is left: nothing. So none sends it.
+            ranks.table().written_everywhere(target.id());
+        }
     }
 
     /// How many consecutive contributions share a leaf, 0 for the default.

@@ -55,7 +55,11 @@ impl Copies {
 
     /// Gives rank `rank` a copy, and says what it lacks.
     pub(super) fn copy_to(&mut self, rank: usize, region: Option<Layout>, missing: &mut Vec<Missing>) {
-        if !self.pieces.is_empty() {
+        if let Some(valid) = self.valid_as_one() {
+            // The same ranks have all pieces: one message.
+            self.are_valid = valid;
+            self.pieces.iter_mut().for_each(|piece| piece.copies.has(rank));
+        } else {
             for Piece { layout, copies } in &mut self.pieces {
                 copies.copy_to(rank, Some(*layout), missing);
             }
@@ -69,6 +73,20 @@ impl Copies {
         let from = valid().nth((valid().count().max(1) - 1) / 2).expect("some rank has the value");
         self.are_valid[rank] = true;
         missing.push(Missing { from, tag: Tag::Value { array: self.number, version: self.version }, region });
+    }
+
+    /// For each rank, whether it has the value, if the same ranks have each piece. None if they differ.
+    fn valid_as_one(&self) -> Option<Vec<bool>> {
+        let mut pieces = self.pieces.iter().map(|piece| piece.copies.valid_as_one());
+        let Some(first) = pieces.next() else { return Some(self.are_valid.clone()) };
+        let first = first?;
+        pieces.all(|piece| piece.as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// Rank `rank` has received all of it.
+    fn has(&mut self, rank: usize) {
+        self.are_valid[rank] = true;
+        self.pieces.iter_mut().for_each(|piece| piece.copies.has(rank));
     }
 
     /// It is written, on some ranks.

@@ -21,7 +21,11 @@ pub use distribution::Distribution;
 pub(crate) use table::Table;
 pub use transport::{Destination, Message, Payload, Tag, Transport, Turn, Turns, deliver};
 
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+
+/// In place of a rank: tasks run where what they write is owned.
+const BY_OWNER: usize = usize::MAX;
 
 /// This rank's knowledge of all ranks.
 pub(crate) struct Ranks {
@@ -29,6 +33,17 @@ pub(crate) struct Ranks {
     table: Mutex<Table>,
     agreement: Mutex<Agreement>,
     awaited: Arc<Awaited>,
+    /// The rank that runs the tasks that name none, or [`BY_OWNER`].
+    placement: AtomicUsize,
+}
+
+/// Puts the placement before a call back, also if the call panics.
+struct PutBack<'r>(&'r AtomicUsize, usize);
+
+impl Drop for PutBack<'_> {
+    fn drop(&mut self) {
+        self.0.store(self.1, Ordering::Relaxed);
+    }
 }
 
 impl fmt::Debug for Ranks {
@@ -40,7 +55,8 @@ impl fmt::Debug for Ranks {
 impl Ranks {
     pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
         let table = Mutex::new(Table::new(transport.ranks()));
-        Self { transport, table, agreement: Mutex::default(), awaited: Arc::default() }
+        let placement = AtomicUsize::new(BY_OWNER);
+        Self { transport, table, agreement: Mutex::default(), awaited: Arc::default(), placement }
     }
 
     /// This rank.
@@ -51,6 +67,18 @@ impl Ranks {
     /// The number of ranks.
     pub(crate) fn len(&self) -> usize {
         self.transport.ranks()
+    }
+
+    /// The rank that runs the tasks that name none; none if the owner of what they write does.
+    pub(crate) fn placement(&self) -> Option<usize> {
+        // One thread submits.
+        Some(self.placement.load(Ordering::Relaxed)).filter(|rank| *rank != BY_OWNER)
+    }
+
+    /// Calls `f`; the tasks that it submits run on rank `rank` if they name none.
+    pub(crate) fn placed<R>(&self, rank: usize, f: impl FnOnce() -> R) -> R {
+        let _before = PutBack(&self.placement, self.placement.swap(rank, Ordering::Relaxed));
+        f()
     }
 
     pub(crate) fn transport(&self) -> &Arc<dyn Transport> {

@@ -200,6 +200,23 @@ mod tests {
     }
 
     #[test]
+    fn pieces_of_one_rank_are_sent_as_one() {
+        let (mut table, x) = (Table::new(3), ArrayId::new(7));
+        table.split(x, parts(10, 3), false);
+        (0..3).for_each(|part| table.written_on(ArrayId::new(10 + part), 2));
+        table.join(x, parts(10, 3), false);
+        assert_eq!(table.copy_to(x, 0), [missing(2, 0, 1)]);
+        assert_eq!(table.copy_to(x, 0), []);
+        // The parts are there too, and keep their owners.
+        table.split(x, parts(10, 3), false);
+        assert_eq!(table.copy_to(ArrayId::new(11), 0), []);
+        assert_eq!(table.owner(ArrayId::new(11)), 1);
+        table.written_on(ArrayId::new(11), 1);
+        table.join(x, parts(10, 3), false);
+        assert_eq!(senders(&table.copy_to(x, 0)), [(1, 4)], "it lacks one piece");
+    }
+
+    #[test]
     fn another_partition_collects_the_pieces_first() {
         let (mut table, x) = (Table::new(2), ArrayId::new(7));
         table.split(x, parts(10, 3), false);

@@ -3,12 +3,13 @@
 use std::panic::Location;
 
 use super::handle::Runtime;
+use crate::arena;
 use crate::array::Array;
 use crate::config::Config;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Engine;
-use crate::ranks::{Distribution, Note, Ranks, Waiting};
+use crate::ranks::{Distribution, Ranks, Waiting};
 use crate::task::send_to;
 
 /// Requires that either all ranks are simulated, with a network in virtual time, or none.
@@ -41,19 +42,24 @@ impl Runtime {
     /// If there is no such rank.
     #[track_caller]
     pub fn set_owner<T: Element, const N: usize>(&self, array: &Array<'_, T, N>, rank: usize) -> Result<()> {
-        let ranks = self.executor.ranks();
-        let len = ranks.map_or(1, Ranks::len);
-        if rank >= len {
-            let fact = format!("set_owner: there is no rank {rank}, but {len} from 0 on");
-            return Err(Error::new(ErrorKind::Ranks { fact }));
-        }
-        if let Some(ranks) = ranks {
-            let mut table = ranks.table();
-            let line = format!("set_owner of array {} to {rank}", table.number(array.id()));
-            ranks.note(Note::call(line));
-            table.set_owner(array.id(), rank);
-        }
-        Ok(())
+        arena::set_owner(self.executor.ranks(), array, rank)
+    }
+
+    /// Calls `f`. The tasks that it submits run on rank `rank`, whatever they write, unless they name a rank themselves;
+    /// so do the tasks of their gradients. Without ranks, the only one is 0.
+    ///
+    /// A contribution to a reduction runs there too. So if contributions come from several ranks, the sum so far is sent from
+    /// one to the next, and its rounding depends on where they run.
+    ///
+    /// # Errors
+    /// If there is no such rank; and that of `f`.
+    #[track_caller]
+    pub fn on_rank<R, E: From<Error>>(
+        &self,
+        rank: usize,
+        f: impl FnOnce() -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        arena::on_rank(self.executor.ranks(), rank, f)
     }
 
     /// Gives the parts of an array to their owners: of each part they have the value, and tasks that write it run there. The

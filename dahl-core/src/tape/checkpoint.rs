@@ -44,7 +44,7 @@ impl Checkpoint {
         for (_, node) in self.record.nodes().iter().enumerate().filter(|(number, _)| self.record.ran(*number))
         {
             let pins = Pins::new(&self.record, node, u64::MAX)?;
-            self.run_node(node, &mut made, tape)?;
+            tape.detached().placed(node.rank, || self.run_node(node, &mut made, tape))?;
             drop(pins);
         }
         Ok(made[self.output].as_ref().expect("a task has made the output").state().id())

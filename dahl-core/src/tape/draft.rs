@@ -33,7 +33,8 @@ impl Record {
         tape: &impl Family,
     ) -> Result<usize> {
         let codelet = task.codelet();
-        let node = self.node(codelet, gradient, task.location(), Again::Task, task.encoded_arguments());
+        let mut node = self.node(codelet, gradient, task.location(), Again::Task, task.encoded_arguments());
+        node.rank = tape.rank();
         let mut draft = Draft { record: self, node };
         for (index, (state, access)) in task.operands().enumerate() {
             let parameter = &codelet.parameters[index];
@@ -58,7 +59,8 @@ impl Record {
     /// As for [`add_task`](Self::add_task).
     pub(super) fn add_composite(&mut self, call: &Composite<'_>, tape: &impl Family) -> Result<usize> {
         let &Composite { codelet, gradient, location, repeat, .. } = call;
-        let node = self.node(codelet, gradient, location, Again::Tasks(repeat), &call.arguments);
+        let mut node = self.node(codelet, gradient, location, Again::Tasks(repeat), &call.arguments);
+        node.rank = tape.rank();
         let mut draft = Draft { record: self, node };
         for (index, &(state, element, ref layout)) in call.operands.iter().enumerate() {
             let keeps = match tape.is_inside() {

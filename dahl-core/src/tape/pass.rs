@@ -26,6 +26,9 @@ pub(super) trait Family {
 
     /// Whether it is the inside of a checkpoint: what comes from outside is saved, and nothing else.
     fn is_inside(&self) -> bool;
+
+    /// The rank that runs the tasks which are submitted now, if a call of `on_rank` says so.
+    fn rank(&self) -> Option<usize>;
 }
 
 /// What remembers the tasks of a reverse pass: an outer tape.
@@ -145,7 +148,7 @@ impl<'t> Pass<'t> {
             }
             let found = self.memory.found.get_mut();
             if record.outputs(node).any(|output| found[output].is_some()) {
-                self.node(record, node)?;
+                self.arena.placed(node.rank, || self.node(record, node))?;
             }
             // Tasks before this one do not use its outputs.
             for output in record.outputs(node).filter(|output| !self.memory.is_wanted(*output)) {
@@ -199,12 +202,20 @@ impl<'t> Pass<'t> {
     pub(super) fn make_to_lend(&self, element: &ElementType, extents: &[usize]) -> Result<Shared> {
         let array = match self.memory.take_unwritten(element, extents.iter().product()) {
             // As it was lent the last time, unless a task has read it.
-            Some(unwritten) if unwritten.state().reductions().is_open() => return Ok(unwritten),
+            // Over several ranks it may be open on one and not on another, which all must do the same.
+            Some(unwritten) if unwritten.state().reductions().is_open() && !self.is_over_ranks() => {
+                return Ok(unwritten);
+            }
             Some(unwritten) => unwritten,
             None => self.make(element, extents)?,
         };
         array.state().reductions().forget(array.state(), self.location);
         Ok(array)
+    }
+
+    /// Whether tasks may run on other ranks.
+    fn is_over_ranks(&self) -> bool {
+        self.arena.ranks() > 1
     }
 
     /// Takes back an array that was lent to a rule, which has written it or not.

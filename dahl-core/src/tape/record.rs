@@ -40,6 +40,8 @@ pub(super) struct Node {
     pub(super) gradient: &'static Gradient,
     /// The line that submitted it.
     pub(super) location: &'static Location<'static>,
+    /// The rank that a call of `on_rank` says for it; the tasks of its gradient run there too.
+    pub(super) rank: Option<usize>,
     operands: Range<usize>,
     arguments: Range<usize>,
     again: Again,
@@ -96,7 +98,7 @@ impl Record {
         let (operands, start) = (self.operands.len(), self.arguments.len());
         self.arguments.extend_from_slice(arguments);
         let (operands, arguments) = (operands..operands, start..self.arguments.len());
-        Node { codelet, gradient, location, operands, arguments, again }
+        Node { codelet, gradient, location, rank: None, operands, arguments, again }
     }
 
     /// Adds a task with the operands since it was made. Returns its number.

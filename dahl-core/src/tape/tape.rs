@@ -356,6 +356,10 @@ impl Family for Tape<'_> {
     fn is_inside(&self) -> bool {
         self.is_inside
     }
+
+    fn rank(&self) -> Option<usize> {
+        self.arena.placement()
+    }
 }
 
 impl Outer for Tape<'_> {

@@ -18,6 +18,7 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     ranks: &Ranks,
     on_rank: Option<usize>,
 ) -> bool {
+    let on_rank = on_rank.or_else(|| ranks.placement());
     let (desc, location) = (draft.desc(), draft.desc().location());
     let arrays =
         || desc.accesses().zip(draft.arrays()).filter_map(|(access, array)| Some((access.mode, array?)));

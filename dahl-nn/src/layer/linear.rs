@@ -42,7 +42,18 @@ impl<'m, T: Real> Linear<'m, T> {
     pub fn without_bias(init: &mut Init<'m>, inputs: usize, outputs: usize) -> dahl::Result<Self> {
         setting::require(inputs > 0, "Linear: inputs", inputs, "a number from 1")?;
         setting::require(outputs > 0, "Linear: outputs", outputs, "a number from 1")?;
-        let weight = init.uniform(&[outputs, inputs], 1.0 / (inputs as f64).sqrt())?;
+        Self::drawn_within(init, inputs, outputs, 1.0 / (inputs as f64).sqrt())
+    }
+
+    /// A layer without a bias, whose weights are drawn uniformly from `-bound .. bound`.
+    #[track_caller]
+    pub(super) fn drawn_within(
+        init: &mut Init<'m>,
+        inputs: usize,
+        outputs: usize,
+        bound: f64,
+    ) -> dahl::Result<Self> {
+        let weight = init.uniform(&[outputs, inputs], bound)?;
         Ok(Self { weight, bias: None, inputs, outputs })
     }
 

@@ -190,6 +190,10 @@ impl<T: Real, S: Source<T>> Reader<'_, '_, T, S> {
             let part = self.shared.source.arrays(arena, &samples)?;
             lock(&self.shared.spare).push(samples);
             part
+        } else if arena.ranks() > 1 {
+            // Not into arrays: all ranks would meet whenever the host writes one.
+            self.shared.source.read(next.indices(), next.epoch, &mut self.samples)?;
+            self.shared.source.arrays(arena, &self.samples)?
         } else {
             self.shared.source.read_arrays(arena, next.indices(), next.epoch, &mut self.samples)?
         };

@@ -10,7 +10,7 @@ use super::images::{Convolution, Pooling};
 use super::layer::{Layer, image};
 use crate::error::{Error, Result};
 use crate::layer::Conv2dOptions;
-use crate::module::{Init, Module, Visit, VisitMut};
+use crate::module::{Init, Member, Module, Visit, VisitMut};
 use crate::setting::{Settings, listed};
 use crate::step::Step;
 
@@ -228,15 +228,48 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// Those of the layers.
     pub fn forward<'s>(&self, step: &'s Step<'_>, input: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
         let mut latest: Option<Matrix<'s, T>> = None;
-        for (layer, _) in
-            self.layers.iter().zip(&self.fused).filter(|(layer, fused)| !**fused && !layer.is_identity())
-        {
-            latest = Some(match &latest {
-                Some(latest) => layer.forward(step, latest)?,
-                None => layer.forward(step, input)?,
-            });
+        for (_, layer) in self.computing() {
+            latest = Some(layer.forward(step, latest.as_ref().unwrap_or(input))?);
         }
         latest.map_or_else(|| ops::copy_init(step, input), Ok)
+    }
+
+    /// As [`forward`](Self::forward), with the tasks of each layer on the rank that `rank_of` says for its number.
+    pub(crate) fn forward_on<'s>(
+        &self,
+        step: &'s Step<'_>,
+        input: &Matrix<'_, T>,
+        rank_of: impl Fn(usize) -> usize,
+    ) -> dahl::Result<Matrix<'s, T>> {
+        let (mut latest, arena): (Option<Matrix<'s, T>>, _) = (None, step.detached());
+        for (number, layer) in self.computing() {
+            let input = latest.as_ref().unwrap_or(input);
+            latest = Some(arena.on_rank(rank_of(number), || layer.forward(step, input))?);
+        }
+        latest.map_or_else(|| ops::copy_init(step, input), Ok)
+    }
+
+    /// The layers that submit tasks, with their numbers.
+    fn computing(&self) -> impl Iterator<Item = (usize, &(dyn Layer<T> + 'm))> {
+        let layers = self.layers.iter().zip(&self.fused).enumerate();
+        layers
+            .filter(|(_, (layer, fused))| !**fused && !layer.is_identity())
+            .map(|(number, (layer, _))| (number, &**layer))
+    }
+
+    /// The number of layers.
+    pub(crate) fn layers(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The number of parameters of each layer, biases apart from weights.
+    pub(crate) fn parameters_of_layers(&self) -> Vec<usize> {
+        let count = |layer: &(dyn Layer<T> + 'm)| {
+            let mut count = 0;
+            Visit::all(layer, &mut |_, member| count += usize::from(matches!(member, Member::Parameter(_))));
+            count
+        };
+        self.layers.iter().map(|layer| count(&**layer)).collect()
     }
 }
 

@@ -53,6 +53,12 @@ impl BatchProgram {
     /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
     pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, by_function: bool) -> Result<Self, String> {
+        if options.parallel.is_some() {
+            return Err("`parallel` is set".to_owned());
+        }
+        if arena.ranks() > 1 {
+            return Err("the runtime is one of several ranks".to_owned());
+        }
         if !options.replays.unwrap_or(!by_function) {
             return Err(match options.replays {
                 None => "the loss is computed by a function, and `replays(true)` is not set".to_owned(),

@@ -3,6 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
+use super::parallel::Stages;
 use crate::loader::{Part, Source};
 use crate::loss::Loss;
 use crate::metric_accumulator::MetricAccumulator;
@@ -61,7 +62,11 @@ pub(super) fn update<T: Real>(
 }
 
 /// Trains a classifier by a loss of its output and the labels.
-pub(super) struct ByLoss<'l, L>(pub(super) &'l L);
+pub(super) struct ByLoss<'l, L> {
+    pub(super) loss: &'l L,
+    /// The stages of a pipeline.
+    pub(super) stages: Option<Stages>,
+}
 
 impl<'m, T: Real, L: Loss<T>, S> Learning<T, Sequential<'m, T>, S> for ByLoss<'_, L>
 where
@@ -77,10 +82,14 @@ where
         share: Share,
         correct: &mut Scalar<'_, u32>,
     ) -> dahl::Result<Scalar<'s, T>> {
-        let output = model.forward(step, &part.features)?;
-        let loss = self.0.of(step, &output, &part.labels, 1.0 / share.of as f64)?;
-        ops::count_correct(&output, &part.labels, correct)?;
-        Ok(loss)
+        let mut loss = |output: &Matrix<'_, T>| {
+            let loss = self.loss.of(step, output, &part.labels, 1.0 / share.of as f64)?;
+            ops::count_correct(output, &part.labels, &mut *correct)?;
+            Ok(loss)
+        };
+        let Some(stages) = &self.stages else { return loss(&model.forward(step, &part.features)?) };
+        let output = model.forward_on(step, &part.features, |layer| stages.rank_of_layer(layer))?;
+        step.detached().on_rank(stages.last_rank(), || loss(&output))
     }
 }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `trainer.rs`, `settings.rs`, `options.rs` | what is set, and by which calls |
 //! | `run.rs`, `learning.rs`, `micro_batch.rs`, `order.rs` | the loop over epochs, batches and their parts |
+//! | `parallel` | a batch over several ranks |
 //! | `batch_program.rs` | a step as a program, which is replayed |
 //! | `state.rs`, `checkpoints.rs`, `resume.rs` | what a checkpoint holds, and when it is written and read |
 //! | `monitor.rs`, `early_stop.rs`, `callback.rs`, `on_plateau.rs` | what happens after an epoch |
@@ -26,6 +27,7 @@ mod monitor;
 mod on_plateau;
 mod options;
 mod order;
+mod parallel;
 mod progress_bar;
 mod records;
 mod resume;
@@ -41,5 +43,6 @@ pub use early_stop::EarlyStop;
 pub use history::{Epoch, History};
 pub use learning_curves::LearningCurves;
 pub use monitor::Monitor;
+pub use parallel::{DataParallel, Parallel, Pipeline};
 pub use tensorboard::TensorBoard;
 pub use trainer::{ByStep, Trainer};

@@ -10,6 +10,7 @@ use super::checkpoints::Checkpoints;
 use super::early_stop::EarlyStop;
 use super::monitor::Monitor;
 use super::order::Order;
+use super::parallel::{Parallel, Pipeline};
 use super::records::Record;
 use crate::error::{Error, Result};
 use crate::schedule::Schedule;
@@ -28,6 +29,8 @@ pub(super) struct Options<'t, M> {
     pub(super) drop_last: bool,
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
+    /// How a batch is computed by several ranks.
+    pub(super) parallel: Option<Parallel>,
     /// Whether steps are recorded and replayed.
     /// None: as the call that trains has it by default.
     pub(super) replays: Option<bool>,
@@ -58,6 +61,7 @@ impl<M> Default for Options<'_, M> {
             drop_last: false,
             schedule: None,
             max_norm: None,
+            parallel: None,
             replays: None,
             progress: false,
             runtime: None,
@@ -74,6 +78,17 @@ impl<M> Default for Options<'_, M> {
 }
 
 impl<M> Options<'_, M> {
+    /// The pipeline, if there is one, and the line that set it.
+    pub(super) fn pipeline(&self) -> Option<(&Pipeline, &'static Location<'static>)> {
+        let parallel = self.parallel.as_ref()?;
+        Some((parallel.as_pipeline()?, parallel.location))
+    }
+
+    /// The samples of a shard of a batch, if there are shards.
+    pub(super) fn shard_size(&self) -> Option<usize> {
+        self.parallel.as_ref()?.shard_size(self.batch_size)
+    }
+
     /// The error of the first invalid setting. A watched result needs validation data, or a count of predictions.
     pub(super) fn check(&mut self, validates: bool, counts: bool) -> dahl::Result<()> {
         self.settings.check()?;
@@ -85,6 +100,19 @@ impl<M> Options<'_, M> {
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.settings.check()?;
+        }
+        if let Some(parallel) = &self.parallel {
+            parallel.check(self.batch_size, self.micro_batch_size)?;
+            if parallel.as_pipeline().is_some_and(Pipeline::stashes)
+                && (self.checkpoints.is_some() || self.resume.is_some())
+            {
+                let (value, expected) =
+                    ("weights are stashed".to_owned(), "a pipeline that is flushed, with checkpoints");
+                let location = parallel.location;
+                return Err(
+                    Error::Setting { setting: "Parallel: pipeline", value, expected, location }.into()
+                );
+            }
         }
         for &(monitor, location) in &self.monitors {
             require_result(monitor, location, validates, counts)?;

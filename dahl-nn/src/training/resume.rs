@@ -31,7 +31,7 @@ where
             Some(path) if is_folder(path) => latest(path)?,
             path => path.clone(),
         };
-        if let Some(checkpoints) = &self.options.checkpoints {
+        if let Some(checkpoints) = self.options.checkpoints.as_ref().filter(|_| self.writes_files()) {
             checkpoints.prepare(path.is_some())?;
         }
         match path {
@@ -80,7 +80,20 @@ where
         }
         let callbacks: Vec<String> = self.options.callbacks.iter().map(|callback| callback.state()).collect();
         tensors.note(OF_TRAINER, state.text(&self.fixed(), &callbacks));
-        Ok(tensors.save(path)?)
+        if self.writes_files() { Ok(tensors.save(path)?) } else { Ok(()) }
+    }
+
+    /// Whether this is the rank that writes files: one of all that compute the same.
+    pub(super) fn writes_files(&self) -> bool {
+        self.arena.rank() == 0
+    }
+
+    /// Removes checkpoints before this number of steps that are not kept.
+    pub(super) fn prune(&self, steps: usize) -> dahl::Result<()> {
+        if let Some(checkpoints) = self.options.checkpoints.as_ref().filter(|_| self.writes_files()) {
+            checkpoints.prune(steps)?;
+        }
+        Ok(())
     }
 
     fn fixed(&self) -> Fixed {

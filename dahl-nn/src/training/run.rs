@@ -15,6 +15,7 @@ use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
 use super::learning::{Learning, Share, learn_part, update};
 use super::options::Options;
+use super::parallel::{Buckets, Stash};
 use super::progress_bar::{ProgressBar, Speed};
 use super::records::Records;
 use super::state::State;
@@ -59,6 +60,10 @@ pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
     pub(super) micro_batch_bytes: usize,
     /// The steps as a program, or why they are submitted.
     pub(super) program: Result<BatchProgram, String>,
+    /// How gradients are sent between ranks, when that is known.
+    pub(super) buckets: Option<Buckets>,
+    /// The stages of a pipeline, and the versions of their parameters.
+    pub(super) stash: Option<Stash<T>>,
     /// Whether a batch had too many parts to be replayed.
     pub(super) is_divided: bool,
     pub(super) element: PhantomData<T>,
@@ -81,7 +86,14 @@ where
         self.share_leaves()?;
         let mut state = self.begin()?;
         self.prepare_program()?;
-        let mut records = Records::begin(mem::take(&mut self.options.records), &state.history)?;
+        if let Some(stash) = &self.stash {
+            stash.own(self.model, self.arena)?;
+        }
+        let mut files = mem::take(&mut self.options.records);
+        if !self.writes_files() {
+            files.clear();
+        }
+        let mut records = Records::begin(files, &state.history)?;
         let (source, arena, threads) = (self.source, self.arena, self.options.threads);
         Reader::with(source, threads, arena, |reader| {
             while state.epoch <= self.options.epochs && !state.is_stopped {
@@ -151,7 +163,7 @@ where
             program.begin_epoch();
         }
         let bar = || ProgressBar::new(epoch, self.options.epochs, division.samples, N::COUNTS);
-        let mut bar = self.options.progress.then(bar);
+        let mut bar = (self.options.progress && self.writes_files()).then(bar);
         let speed = Speed::after(state.sum.samples);
         let mark = EnergyMark::beside(self.arena);
         while state.batch < division.batches() && !state.is_stopped {
@@ -170,7 +182,7 @@ where
                 accumulators.wait()?;
                 (state.sum, state.numbers_taken) = (accumulators.sum, step.numbers_taken());
                 self.save(state, &checkpoints.path(state.steps))?;
-                checkpoints.prune(state.steps)?;
+                self.prune(state.steps)?;
             }
             if let Some(bar) = &mut bar {
                 bar.update(&accumulators.sum, &speed);
@@ -216,7 +228,7 @@ where
         }
         if checkpoints.is_due_after_epoch(ended, state.steps) {
             self.save(state, &checkpoints.path(state.steps))?;
-            checkpoints.prune(state.steps)?;
+            self.prune(state.steps)?;
         }
         Ok(())
     }
@@ -265,6 +277,9 @@ where
         if let Some(schedule) = &self.options.schedule {
             self.optimizer.use_learning_rate(schedule.at(number))?;
         }
+        if let Some(shards) = self.shards() {
+            return self.batch_over_ranks(shards, samples, step, reader, metrics);
+        }
         let (parts, max_norm) = (samples.div_ceil(self.micro_batch_size), self.options.max_norm);
         if self.program.is_ok() && parts <= MOST_REPLAYED_PARTS {
             let arena = step.detached();
@@ -286,6 +301,9 @@ where
             return if is_submitted { Ok(()) } else { update(self.model, &mut self.optimizer, max_norm) };
         }
         self.is_divided |= parts > MOST_REPLAYED_PARTS;
+        if let Some(stash) = &mut self.stash {
+            stash.enter(self.model, self.arena)?;
+        }
         self.model.zero_gradients()?;
         for _ in 0..parts {
             let (part, part_samples) = reader.next(step.detached())?;
@@ -299,6 +317,9 @@ where
         }
         if step.detached().used_bytes() > 0 {
             self.release(step);
+        }
+        if let Some(stash) = &mut self.stash {
+            stash.leave(self.model)?;
         }
         update(self.model, &mut self.optimizer, max_norm)
     }
@@ -331,7 +352,7 @@ where
     /// Releases the arrays of the last micro-batches, and waits if too many bytes are in flight. With small
     /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
     /// parking and waking this thread takes longer than such a micro-batch.
-    fn release(&mut self, step: &mut Step<'_>) {
+    pub(super) fn release(&mut self, step: &mut Step<'_>) {
         // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
         self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
         let of_workers = step.detached().worker_infos().len() * self.micro_batch_bytes;

@@ -11,6 +11,7 @@ use super::early_stop::EarlyStop;
 use super::monitor::Monitor;
 use super::on_plateau::OnPlateau;
 use super::order::Order;
+use super::parallel::Parallel;
 use super::records::Record;
 use super::trainer::Trainer;
 use crate::loader::Sampler;
@@ -70,8 +71,8 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
 
     /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. A step is submitted in any
     /// case if it reads a value, if it uses an array that belongs neither to the model nor to the optimizer nor to the
-    /// batch, if the optimizer or the source cannot be bound, for batches of more than four micro-batches, and on runtimes
-    /// with devices.
+    /// batch, if the optimizer or the source cannot be bound, for batches of more than four micro-batches, with
+    /// [`parallel`](Self::parallel) or several ranks, and on runtimes with devices.
     ///
     /// [`fit`](Self::fit) replays by default. It calls the layers and the loss of a [`Sequential`](crate::Sequential) once for
     /// each shape of a batch and for each change of their settings. It compares the
@@ -106,6 +107,13 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         let expected = "a number from 0";
         self.options.settings.require(max_norm >= 0.0, "Trainer: max_norm", max_norm, expected);
         self.options.max_norm = Some(max_norm);
+        self
+    }
+
+    /// Computes each batch by several ranks, or as several ranks would: see [`Parallel`]. Steps are submitted, not replayed.
+    #[track_caller]
+    pub fn parallel(mut self, parallel: impl Into<Parallel>) -> Self {
+        self.options.parallel = Some(parallel.into().set_at(Location::caller()));
         self
     }
 

@@ -9,6 +9,7 @@ use super::history::History;
 use super::learning::{ByFunction, ByLoss};
 use super::micro_batch;
 use super::options::Options;
+use super::parallel::Stash;
 use super::run::{Run, Validate};
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -76,24 +77,35 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self.model.require_fit("fit", data)?;
         let Self { model, loss, optimizer, arena, options, validate, .. } = self;
         let batch_size = options.batch_size;
-        let micro_batch_size = options.micro_batch_size.unwrap_or_else(|| {
-            micro_batch::default_samples(batch_size, model.parameter_count(), model.widest())
-        });
+        let micro_batch_size =
+            options.micro_batch_size.or_else(|| options.shard_size()).unwrap_or_else(|| {
+                micro_batch::default_samples(batch_size, model.parameter_count(), model.widest())
+            });
         let batches_ahead = model.batches_ahead(batch_size);
         let validate = validate.as_ref().map(|validate| |model: &Sequential<'m, T>| validate(model, &loss));
         let program = BatchProgram::new(&arena, &options, false);
+        let stages = options.pipeline().map(|(pipeline, location)| {
+            let stages = pipeline.over(arena.ranks());
+            stages.check(model.layers(), location).map(|()| stages)
+        });
+        let stages = stages.transpose()?;
+        let stash = options.pipeline().zip(stages.clone());
+        let stash =
+            stash.map(|((pipeline, _), stages)| Stash::new(pipeline, stages, model.parameters_of_layers()));
         Run {
             model,
             optimizer,
             arena: &arena,
             source: data,
-            learning: &ByLoss(&loss),
+            learning: &ByLoss { loss: &loss, stages },
             validate: validate.as_ref().map(|validate| validate as &Validate<'_, _>),
             options,
             micro_batch_size,
             batches_ahead,
             micro_batch_bytes: 0,
             program,
+            buckets: None,
+            stash,
             is_divided: false,
             element: PhantomData,
         }
@@ -155,12 +167,18 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M
         loss: impl for<'s> Fn(&'s Step<'_>, &M, &S::Part<'_>) -> dahl::Result<Scalar<'s, T>>,
     ) -> dahl::Result<History> {
         self.options.check(self.validate.is_some(), false)?;
+        if let Some((_, location)) = self.options.pipeline() {
+            let (value, expected) =
+                ("a pipeline for `fit_with`".to_owned(), "`fit` of a `Sequential`, which has layers");
+            return Err(Error::Setting { setting: "Trainer: parallel", value, expected, location }.into());
+        }
         if source.samples() == 0 {
             return Err(Error::NoSamples { call: "fit_with" }.into());
         }
         let Self { model, loss: by_step, optimizer, arena, options, validate, .. } = self;
         let validate = validate.as_ref().map(|validate| |model: &M| validate(model, &by_step));
-        let micro_batch_size = options.micro_batch_size.unwrap_or(options.batch_size);
+        let micro_batch_size =
+            options.micro_batch_size.or_else(|| options.shard_size()).unwrap_or(options.batch_size);
         let program = BatchProgram::new(&arena, &options, true);
         Run {
             model,
@@ -174,6 +192,8 @@ impl<'t, T: Real, M: Module<T>, O: Optimizer<T>> Trainer<'t, 't, T, ByStep, O, M
             batches_ahead: BATCHES_AHEAD,
             micro_batch_bytes: 0,
             program,
+            buckets: None,
+            stash: None,
             is_divided: false,
             element: PhantomData,
         }

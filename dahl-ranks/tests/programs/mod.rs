@@ -6,6 +6,7 @@ pub(crate) mod kernels;
 mod lengths;
 mod parts;
 mod random;
+mod tree_sum;
 
 /// All programs, which panic if a result is wrong.
 pub(crate) const ALL: &[(&str, fn())] = &[
@@ -42,6 +43,14 @@ pub(crate) const ALL: &[(&str, fn())] = &[
     (
         "parts::random_programs_on_parts_give_the_sequential_bits",
         parts::random_programs_on_parts_give_the_sequential_bits,
+    ),
+    (
+        "tree_sum::sums_have_the_same_bits_for_any_number_of_ranks",
+        tree_sum::sums_have_the_same_bits_for_any_number_of_ranks,
+    ),
+    (
+        "tree_sum::tasks_of_a_call_run_on_its_rank_and_discarded_values_are_not_sent",
+        tree_sum::tasks_of_a_call_run_on_its_rank_and_discarded_values_are_not_sent,
     ),
     ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
 ];

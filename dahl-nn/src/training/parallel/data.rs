@@ -1,0 +1,205 @@
+//! A batch whose shards are computed on several ranks.
+
+use std::ops::Range;
+
+use dahl::ndarray::Axis;
+use dahl::ops;
+use dahl::prelude::*;
+
+use super::buckets::{Bucket, Buckets, lens};
+use super::shards::{Shards, halves};
+use super::{DataParallel, Parallel};
+use crate::loader::{Reader, Source};
+use crate::metric_accumulator::MetricAccumulator;
+use crate::module::Module;
+use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::step::Step;
+use crate::training::learning::{Learning, Share};
+use crate::training::run::Run;
+
+/// The sums of some shards: one for each bucket, and the loss.
+struct Sums<T: Real> {
+    buckets: Vec<Vector<'static, T>>,
+    loss: Scalar<'static, T>,
+}
+
+/// What the shards of a batch are computed from.
+struct Batch<'b, 's, 'r, 'd, 'a, T: Real, S: Source<T>> {
+    samples: usize,
+    shards: Shards,
+    buckets: &'b Buckets,
+    step: &'b mut Step<'s>,
+    reader: &'b mut Reader<'r, 'd, T, S>,
+    metrics: &'b mut MetricAccumulator<'a, T>,
+}
+
+impl<T, M, S, N, O> Run<'_, '_, T, M, S, N, O>
+where
+    T: Real,
+    M: Module<T>,
+    S: Source<T>,
+    N: Learning<T, M, S>,
+    O: Optimizer<T>,
+{
+    /// The shards of a batch, if it has some.
+    pub(in crate::training) fn shards(&self) -> Option<Shards> {
+        Some(self.options.parallel.as_ref()?.as_data()?.over(self.arena.ranks()))
+    }
+
+    /// Submits the tasks of a batch, shard by shard.
+    pub(in crate::training) fn batch_over_ranks(
+        &mut self,
+        shards: Shards,
+        samples: usize,
+        step: &mut Step<'_>,
+        reader: &mut Reader<'_, '_, T, S>,
+        metrics: &mut MetricAccumulator<'_, T>,
+    ) -> dahl::Result<()> {
+        let buckets = match self.buckets.take() {
+            Some(buckets) if buckets.is_of(&*self.model) => buckets,
+            _ => self.new_buckets(shards.ranks)?,
+        };
+        let shard_size = self.options.batch_size.div_ceil(shards.count);
+        let all = 0..samples.div_ceil(shard_size);
+        let mut batch = Batch { samples, shards, buckets: &buckets, step, reader, metrics };
+        let sums = self.sum(&mut batch, all)?;
+        ops::copy(&sums.loss, &mut metrics.loss)?;
+        self.take_gradients(&buckets, sums.buckets)?;
+        if let Some(max_norm) = self.options.max_norm {
+            clip_gradient_norm(self.model, max_norm)?;
+        }
+        self.update_on_owners(&buckets)?;
+        self.buckets = Some(buckets);
+        Ok(())
+    }
+
+    /// The buckets of the model as it is now; makes their owners those of the parameters.
+    fn new_buckets(&mut self, ranks: usize) -> dahl::Result<Buckets> {
+        let data = self.options.parallel.as_ref().and_then(Parallel::as_data);
+        let bytes = data.map_or(0, DataParallel::bytes_of_bucket);
+        let buckets = Buckets::new(lens(&*self.model), size_of::<T>(), bytes, ranks);
+        let (arena, mut owners) = (self.arena, buckets.owners().into_iter());
+        self.model.for_each_parameter(|_, parameter| {
+            if let Some(owner) = (!parameter.frozen).then(|| owners.next()).flatten() {
+                arena.set_owner(&parameter.value, owner)?;
+                arena.set_owner(&parameter.gradient, owner)?;
+            }
+            Ok(())
+        })?;
+        Ok(buckets)
+    }
+
+    /// The sums of these shards.
+    fn sum(
+        &mut self,
+        batch: &mut Batch<'_, '_, '_, '_, '_, T, S>,
+        shards: Range<usize>,
+    ) -> dahl::Result<Sums<T>> {
+        if shards.len() <= 1 {
+            return self.shard(batch, shards.start);
+        }
+        let (first, second) = halves(&shards);
+        let mut sums = self.sum(batch, first)?;
+        let others = self.sum(batch, second)?;
+        let (arena, of) = (self.arena, batch.shards);
+        for (number, Bucket { owner, .. }) in batch.buckets.buckets.iter().enumerate() {
+            let (sum, other) = (&mut sums.buckets[number], &others.buckets[number]);
+            let rank = of.rank_of_sum(&shards, number, *owner);
+            arena.on_rank(rank, || ops::axpy_self(other, sum, T::ONE))?;
+        }
+        let rank = of.rank_of_sum(&shards, 0, 0);
+        arena.on_rank(rank, || ops::axpy_self(&others.loss, &mut sums.loss, T::ONE))?;
+        Ok(sums)
+    }
+
+    /// The gradients and the loss of a shard.
+    fn shard(&mut self, batch: &mut Batch<'_, '_, '_, '_, '_, T, S>, shard: usize) -> dahl::Result<Sums<T>> {
+        let (arena, rank) = (self.arena, batch.shards.rank_of(shard));
+        arena.on_rank(rank, || self.shard_here(batch, shard))
+    }
+
+    fn shard_here(
+        &mut self,
+        batch: &mut Batch<'_, '_, '_, '_, '_, T, S>,
+        shard: usize,
+    ) -> dahl::Result<Sums<T>> {
+        let Batch { samples: of, buckets, step, reader, metrics, .. } = batch;
+        let mut loss: Scalar<'static, T> = metrics.loss.zeros_of([])?;
+        loss.invalidate()?;
+        let mut gradients = Vec::with_capacity(buckets.lens().len());
+        for len in buckets.lens() {
+            let mut gradient: Vector<'static, T> = metrics.loss.zeros_of([*len])?;
+            gradient.invalidate()?;
+            gradients.push(gradient);
+        }
+        let shard_size = self.options.batch_size.div_ceil(batch.shards.count);
+        let samples = (*of - shard * shard_size).min(shard_size);
+        for _ in 0..samples.div_ceil(self.micro_batch_size) {
+            let (part, samples) = reader.next(step.detached())?;
+            let share = Share { samples, of: *of };
+            let of_part = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
+            ops::sum(&*of_part.reshaped([1])?, &mut loss)?;
+            step.accumulate_to(&of_part, &*self.model, &mut gradients)?;
+            drop((of_part, part));
+            step.forget();
+            self.release(step);
+        }
+        let mut gradients = gradients.into_iter().map(Some).collect::<Vec<_>>();
+        let mut joined = Vec::with_capacity(buckets.buckets.len());
+        for Bucket { parameters, .. } in &buckets.buckets {
+            let of_bucket: Vec<_> =
+                gradients[parameters.clone()].iter_mut().filter_map(Option::take).collect();
+            joined.push(join(of_bucket)?);
+        }
+        Ok(Sums { buckets: joined, loss })
+    }
+
+    /// Makes the sums the gradients of the parameters.
+    fn take_gradients(&mut self, buckets: &Buckets, mut sums: Vec<Vector<'static, T>>) -> dahl::Result<()> {
+        let mut parts = Vec::with_capacity(sums.len());
+        for (bucket, sum) in buckets.buckets.iter().zip(&mut sums) {
+            parts.push(sum.partition_mut_by(Axis(0), buckets.lens_of(bucket))?);
+        }
+        // The last bucket has the first parameters.
+        let mut parts = parts
+            .iter()
+            .zip(&buckets.buckets)
+            .rev()
+            .flat_map(|(parts, bucket)| parts.iter().map(move |part| (part, bucket.owner)));
+        let arena = self.arena;
+        self.model.for_each_parameter(|_, parameter| {
+            match (!parameter.frozen).then(|| parts.next()).flatten() {
+                Some((part, owner)) => arena.on_rank(owner, || ops::copy(part, &mut parameter.gradient)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Updates each parameter on the rank that owns it.
+    fn update_on_owners(&mut self, buckets: &Buckets) -> dahl::Result<()> {
+        let (arena, optimizer) = (self.arena, &mut self.optimizer);
+        optimizer.check_settings()?;
+        optimizer.begin();
+        let (mut index, mut owners) = (0, buckets.owners().into_iter());
+        self.model.for_each_parameter(|name, parameter| {
+            index += 1;
+            match (!parameter.frozen).then(|| owners.next()).flatten() {
+                Some(owner) => arena.on_rank(owner, || optimizer.update(index - 1, name, parameter)),
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+/// Gradients as one array.
+fn join<T: Real>(mut gradients: Vec<Vector<'static, T>>) -> dahl::Result<Vector<'static, T>> {
+    if gradients.len() == 1
+        && let Some(gradient) = gradients.pop()
+    {
+        return Ok(gradient);
+    }
+    let len = gradients.iter().map(|gradient| gradient.len()).sum();
+    let mut whole = gradients[0].zeros_of([len])?;
+    ops::concat(&gradients.iter().collect::<Vec<_>>(), &mut whole, 0)?;
+    Ok(whole)
+}

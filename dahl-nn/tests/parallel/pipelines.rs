@@ -1,0 +1,185 @@
+//! Pipelines: with flushes the bits of one rank, and without them those of a plain program that applies gradients late.
+
+use dahl::prelude::*;
+use dahl_nn::loader::Source;
+use dahl_nn::prelude::*;
+use dahl_nn::training::Pipeline;
+use dahl_plan::pipeline::{Cluster, Layer, Profile, plan};
+
+use crate::models::{Bits, alone, convolutional, dense, on_ranks};
+
+const BATCH: usize = 8;
+const MICRO_BATCH: usize = 4;
+
+/// The stages of the dense network: layers 0 and 1, 2 and 3, 4.
+const CUTS: [usize; 2] = [2, 4];
+/// The stage of each parameter: a weight and a bias for each dense layer.
+const STAGE_OF: [usize; 6] = [0, 0, 1, 1, 2, 2];
+
+fn data(batches: usize) -> Synthetic {
+    Synthetic::new(&[6], 3, batches * BATCH, 1)
+}
+
+/// A training over ranks.
+fn train<T: Real>(rt: &Runtime, batches: usize, pipeline: Option<Pipeline>) -> dahl::Result<Bits> {
+    let arena = rt.arena();
+    let mut model = dense::<T>(&arena)?;
+    let trainer = Trainer::new(&mut model, CrossEntropy, AdamW::new(1e-2)).no_shuffle();
+    let mut trainer = trainer.batch_size(BATCH).micro_batch_size(MICRO_BATCH);
+    if let Some(pipeline) = pipeline {
+        trainer = trainer.parallel(pipeline);
+    }
+    let history = trainer.fit(&data(batches))?;
+    Bits::of(&history, &model)
+}
+
+/// A plain program: the gradient of batch `t` is by the parameters of stage `s` after `t - delay(s)` updates, and updates the
+/// latest ones.
+fn delayed(rt: &Runtime, batches: usize, delay: impl Fn(usize) -> usize) -> dahl::Result<Vec<u64>> {
+    let arena = rt.arena();
+    let mut model = dense::<f32>(&arena)?;
+    let (data, mut optimizer) = (data(batches), AdamW::new(1e-2));
+    let values = |model: &Sequential<'_, f32>| {
+        model.parameters().map(|named| named.parameter().value.to_vec()).collect::<dahl::Result<Vec<_>>>()
+    };
+    let set = |model: &mut Sequential<'_, f32>, values: &[&Vec<f32>]| {
+        let mut values = values.iter();
+        model.for_each_parameter(|_, parameter| {
+            let value = values.next().expect("a value for each");
+            parameter.value.write()?.iter_mut().zip(*value).for_each(|(old, new)| *old = *new);
+            Ok(())
+        })
+    };
+    let mut history = vec![values(&model)?];
+    for t in 0..batches {
+        let seen: Vec<_> = STAGE_OF
+            .iter()
+            .enumerate()
+            .map(|(index, stage)| &history[t.saturating_sub(delay(*stage))][index])
+            .collect();
+        set(&mut model, &seen)?;
+        model.zero_gradients()?;
+        for part in 0..BATCH / MICRO_BATCH {
+            let start = t * BATCH + part * MICRO_BATCH;
+            let (indices, mut samples): (Vec<_>, _) =
+                ((start..start + MICRO_BATCH).collect(), Default::default());
+            Source::<f32>::read(&data, &indices, 0, &mut samples)?;
+            let part = Source::<f32>::arrays(&data, &arena, &samples)?;
+            let step = Step::learning(rt);
+            let output = model.forward(&step, &part.features)?;
+            let loss = CrossEntropy.of(&step, &output, &part.labels, 1.0 / BATCH as f64)?;
+            step.accumulate(&loss, &mut model)?;
+        }
+        set(&mut model, &history[t].iter().collect::<Vec<_>>())?;
+        optimizer.step(&mut model)?;
+        history.push(values(&model)?);
+    }
+    let last = history.pop().expect("the initial values");
+    Ok(last.into_iter().flatten().map(|value| f64::from(value).to_bits()).collect())
+}
+
+#[test]
+fn a_pipeline_that_is_flushed_has_the_bits_of_one_rank() {
+    let expected = alone(|rt| train::<f32>(rt, 9, None));
+    for ranks in [1, 2, 3, 4] {
+        for pipeline in [Parallel::pipeline(CUTS), Parallel::pipeline([1, 2, 3, 4]).interleaved()] {
+            let found = on_ranks(ranks, 7, |rt| train::<f32>(rt, 9, Some(pipeline.clone())));
+            assert_eq!(found.expect("no rank fails"), expected, "{ranks} ranks, {pipeline:?}");
+        }
+    }
+    let expected = alone(|rt| train::<f16>(rt, 5, None));
+    let found = on_ranks(3, 1, |rt| train::<f16>(rt, 5, Some(Parallel::pipeline(CUTS))));
+    assert_eq!(found.expect("no rank fails"), expected);
+}
+
+#[test]
+fn a_convolutional_network_is_cut_anywhere() {
+    let train = |rt: &Runtime, pipeline: Option<Pipeline>| {
+        let arena = rt.arena();
+        let mut model = convolutional::<f32>(&arena)?;
+        let data = Synthetic::new(&[1, 8, 8], 3, 40, 1);
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(8).micro_batch_size(2);
+        let history = match pipeline {
+            Some(pipeline) => trainer.parallel(pipeline).fit(&data)?,
+            None => trainer.fit(&data)?,
+        };
+        Bits::of(&history, &model)
+    };
+    let expected = alone(|rt| train(rt, None));
+    for cut in 1..5 {
+        let found = on_ranks(2, cut as u64, |rt| train(rt, Some(Parallel::pipeline([cut]))));
+        assert_eq!(found.expect("no rank fails"), expected, "cut before layer {cut}");
+    }
+}
+
+#[test]
+fn pipelines_that_stash_have_the_bits_of_a_plain_program_with_their_delays() {
+    let cases: [(Pipeline, [usize; 3]); 3] = [
+        (Parallel::pipeline(CUTS).stash_weights(), [2, 1, 0]),
+        (Parallel::pipeline(CUTS).vertical_sync(), [2, 2, 2]),
+        (Parallel::pipeline(CUTS).two_versions(), [1, 1, 1]),
+    ];
+    let flushed = alone(|rt| train::<f32>(rt, 6, None));
+    for (pipeline, delays) in cases {
+        for batches in [1, 2, 3, 6] {
+            let expected = alone(|rt| delayed(rt, batches, |stage| delays[stage]));
+            assert_ne!(expected, flushed.values, "the delays matter");
+            for ranks in [1, 2, 3] {
+                let train = |rt: &Runtime| train::<f32>(rt, batches, Some(pipeline.clone()));
+                let found = on_ranks(ranks, batches as u64, train).expect("no rank fails");
+                assert_eq!(found.values, expected, "{ranks} ranks, {batches} batches, {pipeline:?}");
+            }
+        }
+    }
+    // The plain program itself, without delays.
+    assert_eq!(alone(|rt| delayed(rt, 6, |_| 0)), flushed.values);
+}
+
+/// Stages that the planner finds in a profile of the dense network.
+#[test]
+fn a_planned_pipeline_has_the_bits_of_one_rank() {
+    let seconds = [3.0, 0.1, 2.0, 0.1, 1.0];
+    let layers = seconds.map(|seconds| Layer {
+        forward_seconds: seconds,
+        backward_seconds: 2.0 * seconds,
+        activation_bytes: 1e3,
+        ..Layer::default()
+    });
+    let profile = Profile { layers: layers.into(), edges: (0..4).map(|layer| (layer, layer + 1)).collect() };
+    let mut cluster = Cluster::flat(2, 1e9);
+    cluster.straight = true;
+    let planned =
+        Parallel::planned(&plan(&profile, &cluster).expect("there is a plan")).expect("it is straight");
+    assert!(
+        format!("{planned:?}").contains("cuts: [1]") || format!("{planned:?}").contains("cuts: [2]"),
+        "{planned:?}"
+    );
+    let expected = alone(|rt| train::<f32>(rt, 3, None));
+    let found = on_ranks(2, 3, |rt| train::<f32>(rt, 3, Some(planned.clone())));
+    assert_eq!(found.expect("no rank fails"), expected);
+    let replicated = plan(&profile, &Cluster::flat(4, 1e12)).expect("there is a plan");
+    assert!(replicated.stages.iter().any(|stage| stage.replicas > 1));
+    let refused = Parallel::planned(&replicated).expect_err("it has replicas").to_string();
+    assert!(refused.contains("replicas"), "{refused}");
+}
+
+#[test]
+fn pipelines_that_cannot_be_are_refused() {
+    let message = |pipeline: Pipeline| {
+        alone(|rt| Ok(train::<f32>(rt, 1, Some(pipeline.clone())).expect_err("it is refused").to_string()))
+    };
+    let empty = message(Parallel::pipeline([2, 2]));
+    assert!(empty.contains("[2, 2] of 5 layers") && empty.contains("pipelines.rs"), "{empty}");
+    let beyond = message(Parallel::pipeline([5]));
+    assert!(beyond.contains("[5] of 5 layers"), "{beyond}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = alone(|rt| {
+        let arena = rt.arena();
+        let mut model = dense::<f32>(&arena)?;
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1))
+            .checkpoints(Checkpoints::new(folder.path()));
+        let fitted = trainer.parallel(Parallel::pipeline(CUTS).stash_weights()).fit(&data(1));
+        Ok(fitted.map(drop).expect_err("it is refused").to_string())
+    });
+    assert!(refused.contains("stashed"), "{refused}");
+}
