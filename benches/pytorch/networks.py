@@ -11,6 +11,7 @@ A row is `network-type-workers`. Rows that are not measured keep the figures of 
 import argparse
 import fnmatch
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -87,7 +88,14 @@ class Side:
         self.first = self.answer()
 
     def answer(self) -> dict:
-        return self.server.answer([str(self.seconds)])
+        before = self.processor_seconds()
+        found = self.server.answer([str(self.seconds)])
+        return found | {"processor_seconds": self.processor_seconds() - before}
+
+    def processor_seconds(self) -> float:
+        """What all threads of the program have computed for: other programs on the machine change it less than the time."""
+        fields = pathlib.Path(f"/proc/{self.server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         self.server.process.stdin.close()
@@ -97,6 +105,11 @@ class Side:
 def step_seconds(answer: dict) -> float:
     """Of the median step."""
     return Spread.of(answer["seconds"]).median
+
+
+def processor_seconds(answer: dict) -> float:
+    """Of all processors, for a step."""
+    return answer["processor_seconds"] / len(answer["seconds"])
 
 
 class Comparison:
@@ -131,6 +144,7 @@ class Comparison:
         measured = rounds.in_turn([row], sides, self.count)[row]
         result = {
             "seconds": {side: [step_seconds(answer) for answer in measured[side]] for side in ("dahl", "PyTorch")},
+            "processor": {side: [processor_seconds(answer) for answer in measured[side]] for side in ("dahl", "PyTorch")},
             "memory": {side: measured[side][-1]["peak_resident_bytes"] for side in ("dahl", "PyTorch")},
             "bandwidth": [answer["bytes_per_second"] for answer in measured.get("memory", [])],
             "variant": best,
@@ -163,6 +177,7 @@ def table(kept: dict[str, dict]) -> str:
         own, other = of["seconds"]["dahl"], of["seconds"]["PyTorch"]
         ratio = Spread.of([two / one for one, two in zip(own, other, strict=True)])
         share = of["memory"]["dahl"] / of["memory"]["PyTorch"]
+        busy = [sum(of["processor"][side]) for side in ("dahl", "PyTorch")]
         targets.judge("memory: at most a third of PyTorch's", str(row), f"{share:.0%}", share <= MEMORY)
         if row.target is None:
             needed = PARAMETERS * BYTES[row.element]
@@ -180,10 +195,12 @@ def table(kept: dict[str, dict]) -> str:
         speeds = [significant(1e3 * Spread.of(side).median) for side in (own, other)]
         memory = [f"{of['memory'][side] / 2**20:,.0f}" for side in ("dahl", "PyTorch")]
         rows.append(
-            [str(row), speeds[0], f"{speeds[1]} {of['variant']}", times(ratio), goal, met, *memory, f"{share:.0%}", agreement]
+            [str(row), speeds[0], f"{speeds[1]} {of['variant']}", times(ratio), f"{busy[1] / busy[0]:.2f} x", goal, met]
+            + [*memory, f"{share:.0%}", agreement]
         )
         abouts.setdefault(of["about"], []).append(str(row))
-    columns = ["row", ">dahl, ms", ">PyTorch, ms", ">dahl / PyTorch", ">target", "met", ">MiB", ">PyTorch's", ">share"]
+    columns = ["row", ">dahl, ms", ">PyTorch, ms", ">dahl / PyTorch", ">by CPU time", ">target", "met"]
+    columns += [">MiB", ">PyTorch's", ">share"]
     notes = [f"{', '.join(names)}: {about}" for about, names in abouts.items()]
     return "\n".join([targets.text(), page.table([*columns, ">loss in both"], rows), *(f"* {note}" for note in notes)])
 
