@@ -6,9 +6,11 @@
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;
+use dahl::simd::{self, Vectorised};
 
 use super::slice::with_extent;
 use crate::cpu::compensated::{add, settle};
+use crate::cpu::row_major::around;
 use crate::cpu::scratch::with_scratch;
 
 /// Whether `index` fits `input`: no longer along the other axes.
@@ -199,16 +201,46 @@ pub fn index_select_backward<T: Real>(
     axis: usize,
 ) {
     let extent = out.shape()[axis];
-    with_errors(&mut out, |out, errors| {
-        for (position, (gradient, &index)) in gradient.axis_iter(Axis(axis)).zip(indices).enumerate() {
-            let place = place(index, position, axis, extent);
-            let mut sums = out.index_axis_mut(Axis(axis), place);
-            let mut errors = errors.index_axis_mut(Axis(axis), place);
-            for ((sum, error), gradient) in sums.iter_mut().zip(&mut errors).zip(gradient) {
-                add(sum, error, gradient.widen());
+    let places = indices.iter().enumerate().map(|(position, &index)| place(index, position, axis, extent));
+    let mut order: Vec<_> = places.zip(0..).collect();
+    // By place, and for each place in the order of the positions: a place has errors of its own, and most places have no index.
+    order.sort_unstable();
+    let [before, _, after] = around(out.shape(), axis);
+    with_scratch([before * after], |[errors]: [&mut [T::Compute]; 1]| {
+        for group in order.chunk_by(|one, other| one.0 == other.0) {
+            errors.fill(T::Compute::ZERO);
+            let mut sums = out.index_axis_mut(Axis(axis), group[0].0);
+            for &(_, position) in group {
+                let gradient = gradient.index_axis(Axis(axis), position);
+                match (sums.as_slice_mut(), gradient.as_slice()) {
+                    (Some(sums), Some(terms)) => simd::dispatch(AddAll { sums, errors, terms }),
+                    _ => {
+                        let terms = sums.iter_mut().zip(&mut *errors).zip(gradient);
+                        terms.for_each(|((sum, error), term)| add(sum, error, term.widen()));
+                    }
+                }
             }
+            sums.iter_mut().zip(&*errors).for_each(|(sum, &error)| settle(sum, error));
         }
     });
+}
+
+/// [`add`] of each element.
+struct AddAll<'a, T: Real> {
+    sums: &'a mut [T::Compute],
+    errors: &'a mut [T::Compute],
+    terms: &'a [T],
+}
+
+impl<T: Real> Vectorised for AddAll<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((sum, error), term) in self.sums.iter_mut().zip(self.errors).zip(self.terms) {
+            add(sum, error, term.widen());
+        }
+    }
 }
 
 fn index_select_backward_gradient<T: Real, const N: usize>(

@@ -130,6 +130,7 @@ mod pool;
 mod pool2d;
 mod product;
 mod random;
+mod recurrent;
 mod reduce;
 mod reduce_backward;
 mod reference;

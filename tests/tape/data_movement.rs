@@ -21,6 +21,20 @@ fn concat_and_split() -> Result<()> {
 }
 
 #[test]
+fn a_split_into_more_outputs_than_bits_of_which_few_have_an_effect() -> Result<()> {
+    let rt = runtime()?;
+    let (arena, tape) = (rt.arena(), rt.tape());
+    let x = arena.from_vec([2, 100], (0..200).map(f64::from).collect())?;
+    let parts = split_init(&tape, &x, 1, &[1; 100])?;
+    let squares = sum_init(&tape, &mul_init(&tape, &parts[3], &parts[3])?)?;
+    let loss = add_init(&tape, &squares, &sum_init(&tape, &parts[97])?)?;
+    let mut expected = vec![0.0; 200];
+    (expected[3], expected[103], expected[97], expected[197]) = (6.0, 206.0, 1.0, 1.0);
+    assert_eq!(tape.gradients(&loss, &x)?.to_vec()?, expected);
+    Ok(())
+}
+
+#[test]
 fn more_inputs_than_bits() -> Result<()> {
     let rt = runtime()?;
     let (arena, tape) = (rt.arena(), rt.tape());

@@ -192,36 +192,51 @@ pub(crate) struct Sampling {
 impl Sampling {
     /// The token that the number `uniform`, from 0 to 1, stands for.
     pub(crate) fn draw(&self, scores: &[f64], uniform: f64) -> u32 {
+        let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
         let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        if self.temperature == 0.0 {
-            return order[0] as u32;
+        if self.temperature == 0.0 || scores.len() < 2 {
+            return order.into_iter().min_by(better).unwrap_or(0) as u32;
         }
-        if self.top_k > 0 {
+        if (1..scores.len()).contains(&self.top_k) {
+            order.select_nth_unstable_by(self.top_k - 1, better);
             order.truncate(self.top_k);
         }
-        let best = scores[order[0]];
-        let powers: Vec<f64> =
-            order.iter().map(|&token| ((scores[token] - best) / self.temperature).exp()).collect();
-        let total: f64 = powers.iter().sum();
-        let mut kept = powers.len();
-        let mut sum = 0.0;
-        for (count, power) in powers.iter().enumerate() {
-            sum += power;
-            if sum >= self.top_p * total {
-                kept = count + 1;
-                break;
-            }
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let power = |token: usize| ((scores[token] - best) / self.temperature).exp();
+        let powers: Vec<f64> = (0..scores.len()).map(power).collect();
+        let mut total = order.iter().map(|&token| powers[token]).sum::<f64>();
+        if self.top_p < 1.0 {
+            let last = first_place(&mut order, &powers, better, |sum| sum >= self.top_p * total);
+            order.truncate(last + 1);
+            total = order.iter().map(|&token| powers[token]).sum();
         }
-        let mut left = uniform * powers[..kept].iter().sum::<f64>();
-        for (&token, power) in order[..kept].iter().zip(&powers) {
-            left -= power;
-            if left < 0.0 {
-                return token as u32;
-            }
-        }
-        order[kept - 1] as u32
+        let place = first_place(&mut order, &powers, better, |sum| sum > uniform * total);
+        order[place] as u32
     }
+}
+
+/// The first place, in the order of `better`, up to which the sum of the powers is enough; the last one if none is. What is before
+/// it in `order` then comes before it in that order. A vocabulary is large, so it is not sorted: half of it is looked at, then
+/// a quarter, and so on.
+fn first_place(
+    order: &mut [usize],
+    powers: &[f64],
+    better: impl Fn(&usize, &usize) -> std::cmp::Ordering,
+    is_enough: impl Fn(f64) -> bool,
+) -> usize {
+    let (mut first, mut rest, mut before) = (0, order, 0.0);
+    while rest.len() > 1 {
+        let half = rest.len() / 2;
+        rest.select_nth_unstable_by(half, &better);
+        let (left, right) = std::mem::take(&mut rest).split_at_mut(half);
+        let sum = before + left.iter().map(|&token| powers[token]).sum::<f64>();
+        if is_enough(sum) {
+            rest = left;
+        } else {
+            (first, rest, before) = (first + half, right, sum);
+        }
+    }
+    first
 }
 
 /// Continues `prompt` by `count` tokens, and calls `see` with each. After `context` tokens the oldest half is forgotten.

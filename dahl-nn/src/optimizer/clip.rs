@@ -81,11 +81,16 @@ pub fn clip_gradient_value<T: Real>(model: &mut impl Module<T>, limit: f64) -> d
 #[codelet(R, REDUX, shape(total = []), flops = 2 * gradient.len(), cuda = crate::kernels::ADD_SQUARES)]
 pub fn add_squares<T: Real>(gradient: &[T], mut total: ArrayViewMut0<f64>) {
     let mut sums = [0.0; SUMS];
-    for chunk in gradient.chunks(SUMS) {
+    let (chunks, rest) = gradient.as_chunks::<SUMS>();
+    for chunk in chunks {
         for (sum, gradient) in sums.iter_mut().zip(chunk) {
             let wide = gradient.to_f64();
             *sum += wide * wide;
         }
+    }
+    for (sum, gradient) in sums.iter_mut().zip(rest) {
+        let wide = gradient.to_f64();
+        *sum += wide * wide;
     }
     total[[]] += sums.iter().sum::<f64>();
 }
@@ -97,8 +102,12 @@ pub fn add_squares<T: Real>(gradient: &[T], mut total: ArrayViewMut0<f64>) {
 #[codelet(RW, R, flops = gradient.len(), cuda = crate::kernels::SCALE_TO_NORM)]
 pub fn scale_to_norm<T: Real>(gradient: &mut [T], norm: ArrayView0<f64>, max_norm: f64) {
     let factor = max_norm / (norm[[]] + EPS);
+    // Most gradients are left as they are, without reading them.
+    if factor >= 1.0 {
+        return;
+    }
     // Not a number stays one.
-    let factor = T::Compute::from_f64(if factor > 1.0 { 1.0 } else { factor });
+    let factor = T::Compute::from_f64(factor);
     for gradient in gradient {
         *gradient = T::narrow(gradient.widen() * factor);
     }
