@@ -91,7 +91,9 @@ pub use error::{Error, ErrorKind, Failure, Result};
 pub use explain::{Explanation, KernelExplanation, Spread, Under};
 pub use graph::LEAF_LEN;
 pub use half::{bf16, f16};
-pub use machine::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice, WorkerInfo};
+pub use machine::{
+    CodeletSpeed, Cpu, Machine, MeasuredTask, Speed, Transfer, TransferTotal, VirtualDevice, WorkerInfo,
+};
 pub use memory::{MemoryHolder, MemoryUse};
 pub use ndarray;
 pub use partition::{Parts, PartsMut};
