@@ -97,7 +97,8 @@ pub(crate) fn measure(workers: usize, quick: bool, seed: u64, output: &Output) -
     for &count in &counts {
         for workload in &workloads {
             progress.begin(format!("{} on {count} workers", workload.name()));
-            let path = folder.path().join("run.json");
+            // A later run does not overwrite the trace of an earlier one of the process.
+            let path = folder.path().join(format!("{}.json", traces.len()));
             let rt = unchecked().cpu_workers(count).trace(&path).build()?;
             let mark = rt.energy_mark();
             workload.run(&rt, &data, seed)?;
