@@ -128,6 +128,7 @@ def run(settings: argparse.Namespace) -> None:
         epochs.append(training.epoch())
     result = {
         "samples_per_second": [epoch["samples_per_second"] for epoch in epochs],
+        "losses": [epoch["loss"] for epoch in epochs],
         "loss": epochs[-1]["loss"],
         "accuracy": epochs[-1]["accuracy"],
         "peak_resident_bytes": peak_resident_bytes(),

@@ -5,6 +5,7 @@
 //! Errors are [`Trouble`]s, which only this file prints.
 
 mod bench;
+mod calibration;
 mod choices;
 mod completions;
 mod load;
@@ -15,6 +16,8 @@ mod plan;
 mod plot;
 mod program;
 mod progress;
+mod recorded;
+mod simulate;
 mod study;
 mod table;
 mod trace;
@@ -34,6 +37,7 @@ Examples:
   dahl perf --dir models explain matmul
   dahl trace summary run.json
   dahl plan memory buffers.csv
+  dahl simulate step.program --machine machine.toml
   dahl program show step.program
   dahl plot training.csv
   dahl bench overhead
@@ -64,6 +68,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Computes plans: the offsets of buffers in memory.
     Plan(plan::Arguments),
+    /// Simulates a run, or a saved program, on a machine that need not exist.
+    Simulate(simulate::Arguments),
     /// Looks at saved programs: prints, draws and compares them, and plans their memory.
     Program(program::Arguments),
     /// Draws the learning curves of a training, from its CSV file, as SVG.
@@ -83,6 +89,7 @@ impl Command {
             Self::Perf(arguments) => perf::run(arguments, output),
             Self::Trace(arguments) => trace::run(arguments, output),
             Self::Plan(arguments) => plan::run(arguments, output),
+            Self::Simulate(arguments) => simulate::run(arguments, output),
             Self::Program(arguments) => program::run(arguments, output),
             Self::Plot(arguments) => plot::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),

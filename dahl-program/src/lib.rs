@@ -20,7 +20,7 @@ pub use call::{Body, Program};
 pub use dahl_core::__program::Numbers;
 pub use dahl_core::Recording;
 pub use graph::{Array, Graph, Origin, Task, Use};
-pub use listing::{Change, Difference, Field, Listing, ListingError, StepRow};
+pub use listing::{Change, Difference, Field, ListedAccess, ListedTask, Listing, ListingError, StepRow};
 pub use pass::{PassReport, Passes};
 pub use plan::{Effort, MemoryPlan, PlannedArray};
 pub use returned::Returned;

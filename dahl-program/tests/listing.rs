@@ -39,7 +39,7 @@ pub(crate) fn sealed(rest: &str) -> String {
     let hash = rest.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("{{\"format\": \"dahl program 2\", \"hash\": \"{hash:016x}\",\n{rest}")
+    format!("{{\"format\": \"dahl program 3\", \"hash\": \"{hash:016x}\",\n{rest}")
 }
 
 pub(crate) fn read(content: impl AsRef<[u8]>) -> std::result::Result<Listing, ListingError> {
@@ -90,7 +90,7 @@ fn broken_files_are_refused_with_their_place() {
     };
     has("", &["step.program:1: expected a program that dahl has saved"]);
     has("{\"traceEvents\": []}", &["step.program:1: expected a program that dahl has saved"]);
-    has(&content.replacen("program 2", "program 1", 1), &["format `1`", "reads format 2"]);
+    has(&content.replacen("program 3", "program 1", 1), &["format `1`", "reads format 3"]);
     let cut = &content[..content.len() / 2];
     has(cut, &[&format!("step.program:{}:", cut.lines().count()), "EOF"]);
     has(&content.replacen("\"mix\"", "\"max\"", 1), &["step.program:1: the file is not as it was saved"]);

@@ -6,6 +6,7 @@
 
 mod absent;
 mod bandwidth;
+pub(crate) mod calibrate;
 mod energy;
 mod links;
 mod memory;
@@ -34,14 +35,22 @@ Examples:
 
 /// The arguments of `dahl machine`.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// The model of a machine to be simulated, as in `docs/devices.md`.
     #[arg(long, value_name = "FILE", env = "DAHL_MACHINE", hide_env_values = true)]
     model: Option<PathBuf>,
     /// Measures no bandwidths and powers, which takes some seconds.
     #[arg(long)]
     no_measurements: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Measures this machine, and prints its machine file, by which programs are simulated.
+    Calibrate(calibrate::Arguments),
 }
 
 /// The report.
@@ -102,6 +111,9 @@ struct Node {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
+    if let Some(Action::Calibrate(calibrate)) = &arguments.action {
+        return calibrate::run(calibrate, output);
+    }
     let path = arguments.model.clone().filter(|path| !path.as_os_str().is_empty());
     let model = path.as_ref().map(Machine::from_file).transpose()?;
     let runtime = RuntimeFacts::of(&runtime(model.as_ref())?, model.as_ref(), path);

@@ -6,6 +6,8 @@ mod profile;
 mod schedule;
 mod table;
 
+pub(crate) use schedule::least;
+
 use crate::output::Output;
 use crate::trouble::Trouble;
 

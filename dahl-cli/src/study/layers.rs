@@ -28,8 +28,15 @@ pub(super) const STUDY: Study = Study {
     run,
 };
 
-const CPU: Speed = Speed { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, codelets: BTreeMap::new() };
-const GPU: Speed = Speed { gflops: 1000.0, gbytes_per_s: 500.0, overhead_us: 5.0, codelets: BTreeMap::new() };
+const CPU: Speed =
+    Speed { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, co_running: 0.0, codelets: BTreeMap::new() };
+const GPU: Speed = Speed {
+    gflops: 1000.0,
+    gbytes_per_s: 500.0,
+    overhead_us: 5.0,
+    co_running: 0.0,
+    codelets: BTreeMap::new(),
+};
 const LATENCY_US: f64 = 10.0;
 const LINK_GBYTES_PER_S: f64 = 12.0;
 

@@ -6,6 +6,7 @@
 
 mod batch_size;
 mod element_type;
+mod energy;
 mod environment;
 mod fast_device;
 mod findings;
@@ -13,11 +14,12 @@ mod granularity;
 mod idle;
 mod layers;
 mod plot;
-mod programs;
+pub(crate) mod programs;
 mod results;
 mod rounds;
 mod scheduler;
 mod session;
+mod simulation;
 mod softmax;
 mod workers;
 
@@ -35,7 +37,7 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All studies, in the order of the page that shows them.
-const STUDIES: [&Study; 9] = [
+const STUDIES: [&Study; 11] = [
     &granularity::STUDY,
     &batch_size::STUDY,
     &element_type::STUDY,
@@ -45,6 +47,8 @@ const STUDIES: [&Study; 9] = [
     &layers::STUDY,
     &fast_device::STUDY,
     &idle::STUDY,
+    &simulation::STUDY,
+    &energy::STUDY,
 ];
 
 /// A study.

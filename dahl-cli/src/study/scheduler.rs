@@ -30,6 +30,7 @@ const SPEED: Speed = Speed {
     gflops: 200.0,
     gbytes_per_s: 20.0,
     overhead_us: 1.0,
+    co_running: 0.0,
     codelets: std::collections::BTreeMap::new(),
 };
 const DEVICE_SPEED: f64 = 5.0;

@@ -52,6 +52,16 @@ impl<'a> Session<'a> {
         self.folder.table(name, rows)
     }
 
+    /// Writes a text.
+    pub(crate) fn text(&self, name: &str, text: &str) -> Result<(), Trouble> {
+        self.folder.text(name, text)
+    }
+
+    /// Where progress is shown.
+    pub(crate) fn output(&self) -> &Output {
+        self.output
+    }
+
     /// Writes a figure as SVG.
     pub(crate) fn figure(&self, name: &str, figure: &Figure) -> Result<(), Trouble> {
         self.folder.figure(name, figure)

@@ -3,9 +3,10 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 27] = [
     "",
     "machine",
+    "machine calibrate",
     "perf",
     "perf ls",
     "perf show",
@@ -21,6 +22,7 @@ const COMMANDS: [&str; 25] = [
     "plan memory",
     "plan pipeline",
     "plan schedule",
+    "simulate",
     "program",
     "program show",
     "program diff",

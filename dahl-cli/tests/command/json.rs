@@ -81,6 +81,13 @@ fn machine() {
 }
 
 #[test]
+fn simulate() {
+    let value = object("simulate step.program --machine machine.toml");
+    has_documented_fields("simulate", &value);
+    assert_eq!(value["workers"].as_array().map(Vec::len), Some(2), "one of the CPU and a device: {value}");
+}
+
+#[test]
 fn perf_ls() {
     let value = object("perf --dir models ls");
     has_documented_fields("perf-ls", &value);

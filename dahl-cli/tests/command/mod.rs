@@ -8,4 +8,5 @@ mod manners;
 mod page;
 mod plan_of_run;
 mod program;
+mod simulate;
 mod wrong;

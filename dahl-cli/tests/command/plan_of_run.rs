@@ -28,7 +28,7 @@ fn gemm(a: &[f32], b: &[f32], c: &mut [f32]) {
 }
 
 /// The tasks of a Cholesky factorisation of so many tiles a side.
-fn cholesky(rt: &Runtime, count: usize) -> Result<()> {
+pub(super) fn cholesky(rt: &Runtime, count: usize) -> Result<()> {
     let row = |i| (0..=i).map(|_| rt.zeros([64])).collect::<Result<Vec<Vector<'_, f32>>>>();
     let mut tiles = (0..count).map(row).collect::<Result<Vec<_>>>()?;
     for k in 0..count {
@@ -53,7 +53,7 @@ fn cholesky(rt: &Runtime, count: usize) -> Result<()> {
 }
 
 /// CPUs, and with a link a device that is three times as fast.
-fn machine(link_gbytes_per_s: Option<f64>) -> Machine {
+pub(super) fn machine(link_gbytes_per_s: Option<f64>) -> Machine {
     let mut machine = Machine::default();
     for (name, us) in [("potrf", 11.0), ("trsm", 33.0), ("syrk", 35.0), ("gemm", 67.0)] {
         machine.cpu.speed.codelets.entry(name.to_owned()).or_default().us = Some(us);

@@ -23,7 +23,7 @@ struct Table {
     variants: (&'static str, &'static [&'static str]),
 }
 
-const TABLES: [Table; 12] = [
+const TABLES: [Table; 14] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
@@ -100,6 +100,21 @@ const TABLES: [Table; 12] = [
         ),
     },
     Table {
+        study: "simulation",
+        file: "simulation.csv",
+        columns: "program,workers,real_us,real_us_low,real_us_high,simulated_us,error,real_peak_bytes,simulated_peak_bytes,\
+                  real_transfers,simulated_transfers",
+        rows: 7 * 2,
+        variants: ("workers", &["1", "2"]),
+    },
+    Table {
+        study: "energy",
+        file: "energy.csv",
+        columns: "machine,program,by,seconds_per_joule,time_us,joules,proven",
+        rows: 3 * (4 * 2 * 6 + 2),
+        variants: ("by", &["dmda", "heft", "least time", "least energy"]),
+    },
+    Table {
         study: "idle",
         file: "real.csv",
         columns: IDLE,
@@ -120,7 +135,7 @@ const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,sched
 const SCHEDULERS: &[&str] =
     &["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
-const STUDIES: [&str; 9] = [
+const STUDIES: [&str; 11] = [
     "granularity",
     "batch-size",
     "element-type",
@@ -130,10 +145,12 @@ const STUDIES: [&str; 9] = [
     "layers",
     "fast-device",
     "idle",
+    "simulation",
+    "energy",
 ];
 
 /// Studies with exact files only.
-const VIRTUAL: [&str; 2] = ["layers", "fast-device"];
+const VIRTUAL: [&str; 3] = ["layers", "fast-device", "energy"];
 
 #[test]
 fn every_study_writes_its_tables_and_figures() {

@@ -40,6 +40,11 @@ impl Shared {
         }
     }
 
+    /// Tells the scheduler that the host begins to wait.
+    pub(crate) fn tell_host_waits(&self) {
+        without_unwinding(|| self.scheduler.host_waits());
+    }
+
     /// Whether a worker may keep a task in its LIFO slot that its previous task has made ready.
     pub(crate) fn lets_workers_go_on(&self) -> bool {
         without_unwinding(|| self.scheduler.lets_workers_go_on())

@@ -75,6 +75,15 @@ impl Executor {
         self.simulated().map(|(simulation, devices)| simulation.uses(self, devices)).unwrap_or_default()
     }
 
+    /// Advances virtual time by what a submission takes the host, while workers run tasks.
+    pub(crate) fn take_time_to_submit(&self) {
+        let Some((_, devices)) = self.simulated().filter(|_| self.log().is_none()) else { return };
+        let submit_ns = devices.machine().submit_ns();
+        if submit_ns > 0 {
+            self.arrive(self.clock().now_ns() + submit_ns);
+        }
+    }
+
     /// Waits until all tasks have completed.
     pub(crate) fn drain(&self) {
         self.wait_until(&|| self.is_drained());

@@ -8,6 +8,9 @@ impl Executor {
     /// Advances a simulation until `holds`.
     pub(super) fn simulate_until(&self, holds: impl Fn() -> bool) {
         let mut idle = None;
+        if !holds() {
+            self.tell_host_waits();
+        }
         while !holds() {
             if self.help() {
                 idle = None;

@@ -19,6 +19,7 @@ impl Executor {
         if holds() {
             return;
         }
+        self.tell_host_waits();
         let _waits = self.sleep().host_waits();
         self.progress().wait_until(interest, &mut Watch::new(self, self.stall()), holds);
     }
@@ -26,6 +27,9 @@ impl Executor {
     pub(super) fn wait_to_be_told(&self, waiter: &Waiter) {
         if self.is_simulated() {
             return self.simulate_until(|| waiter.is_told());
+        }
+        if !waiter.is_told() {
+            self.tell_host_waits();
         }
         let mut patience = Patience::new(SPIN);
         let mut watch = None;

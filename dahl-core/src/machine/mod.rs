@@ -5,6 +5,7 @@
 //! processors of the machine that the program runs on (`topology`).
 
 mod cluster;
+mod codelet_speed;
 mod speed;
 mod transfer;
 mod worker;
@@ -14,8 +15,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::{Cluster, NetworkLevel};
+pub use codelet_speed::{CodeletSpeed, MeasuredTask};
+pub use speed::Speed;
 use speed::{A_TIME, is_time, nanoseconds};
-pub use speed::{CodeletSpeed, Speed};
 pub use transfer::{Transfer, TransferTotal};
 pub use worker::WorkerInfo;
 pub(crate) use worker::{CPU, worker_name};
@@ -52,6 +54,9 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Machine {
+    /// The seed by which durations [vary](CodeletSpeed::variation); without one all tasks of a size take the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// The CPU workers.
     pub cpu: Cpu,
     /// The devices, each of which is an additional worker.
@@ -71,6 +76,8 @@ pub struct Cpu {
     pub watts: Option<f64>,
     /// Its power while it does not.
     pub idle_watts: Option<f64>,
+    /// The time in microseconds that the host takes to submit a task.
+    pub submit_us: f64,
 }
 
 /// A simulated device: a worker with a memory of its own.
@@ -200,6 +207,25 @@ fn wrong_power(watts: Option<f64>, idle_watts: Option<f64>) -> Option<String> {
 }
 
 impl Machine {
+    /// The duration of task number `sequence`, whose codelet's durations vary so much around `mean_ns`: without a seed the mean.
+    ///
+    /// It is drawn from a log-normal distribution. What is drawn depends on the seed and the number alone, so that it is the same
+    /// whoever runs the task.
+    pub(crate) fn varied_ns(&self, mean_ns: u64, variation: f64, sequence: u64) -> u64 {
+        let Some(seed) = self.seed.filter(|_| variation > 0.0) else { return mean_ns };
+        let uniform =
+            |draw: u64| (mixed(seed ^ mixed(2 * sequence + draw)) >> 11) as f64 / (1_u64 << 53) as f64;
+        // Box and Muller, 1958.
+        let normal = (-2.0 * (1.0 - uniform(0)).ln()).sqrt() * (std::f64::consts::TAU * uniform(1)).cos();
+        let squared = (1.0 + variation * variation).ln();
+        nanoseconds(mean_ns as f64 * (squared.sqrt() * normal - squared / 2.0).exp() / 1e3)
+    }
+
+    /// The time that the host takes to submit a task.
+    pub(crate) fn submit_ns(&self) -> u64 {
+        nanoseconds(self.cpu.submit_us)
+    }
+
     /// The machine that a text in TOML describes.
     ///
     /// # Errors
@@ -241,8 +267,10 @@ impl Machine {
     /// Returns an error if a figure is impossible.
     #[track_caller]
     pub(crate) fn require_possible(&self, place: &str, setting: &'static str) -> Result<()> {
-        let Cpu { speed, watts, idle_watts } = &self.cpu;
+        let Cpu { speed, watts, idle_watts, submit_us } = &self.cpu;
         let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
+        let of_cpu =
+            of_cpu.or_else(|| (!is_time(*submit_us)).then(|| format!("submit_us = {submit_us}: {A_TIME}")));
         let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
         let of_device =
             |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));
@@ -252,6 +280,14 @@ impl Machine {
             None => Ok(()),
         }
     }
+}
+
+/// A bijection that spreads its argument over all bits (SplitMix64; Steele, Lea, Flood, 2014).
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 #[track_caller]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::codelet_speed::CodeletSpeed;
+
 /// The durations of tasks on a kind of worker: `overhead_us + max(flops / gflops, bytes / gbytes_per_s)`, with the
-/// `flops` and `bytes` of their declarations.
+/// `flops` and `bytes` of their declarations; or as [measured](CodeletSpeed::measured).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Speed {
@@ -15,45 +17,35 @@ pub struct Speed {
     pub gbytes_per_s: f64,
     /// The additional time of every task, in microseconds.
     pub overhead_us: f64,
+    /// How much longer tasks take for each other worker of the CPU that is busy: 0.3 is 30 %.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub co_running: f64,
     /// Speeds of particular codelets, by name.
     pub codelets: BTreeMap<String, CodeletSpeed>,
-}
-
-/// The speed of a codelet, as far as it differs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CodeletSpeed {
-    /// Floating-point operations per nanosecond.
-    pub gflops: Option<f64>,
-    /// Bytes moved per nanosecond.
-    pub gbytes_per_s: Option<f64>,
-    /// The duration in microseconds, for any size of task.
-    pub us: Option<f64>,
-    /// Whether the worker has no kernel of it.
-    pub absent: bool,
 }
 
 impl Default for Speed {
     /// A current core: 50 GFLOP/s, 10 GB/s, and a microsecond per task.
     fn default() -> Self {
-        Self { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, codelets: BTreeMap::new() }
+        Self {
+            gflops: 50.0,
+            gbytes_per_s: 10.0,
+            overhead_us: 1.0,
+            co_running: 0.0,
+            codelets: BTreeMap::new(),
+        }
     }
 }
 
 impl Speed {
     /// The same, `factor` times as fast in every respect.
     pub fn times(&self, factor: f64) -> Self {
-        let of_codelet = |speed: &CodeletSpeed| CodeletSpeed {
-            gflops: speed.gflops.map(|gflops| gflops * factor),
-            gbytes_per_s: speed.gbytes_per_s.map(|bytes| bytes * factor),
-            us: speed.us.map(|us| us / factor),
-            absent: speed.absent,
-        };
         Self {
             gflops: self.gflops * factor,
             gbytes_per_s: self.gbytes_per_s * factor,
             overhead_us: self.overhead_us / factor,
-            codelets: self.codelets.iter().map(|(name, speed)| (name.clone(), of_codelet(speed))).collect(),
+            co_running: self.co_running,
+            codelets: self.codelets.iter().map(|(name, speed)| (name.clone(), speed.times(factor))).collect(),
         }
     }
 
@@ -62,16 +54,53 @@ impl Speed {
         !self.codelets.get(codelet).is_some_and(|codelet| codelet.absent)
     }
 
-    /// The duration of a task of `codelet`.
-    pub(crate) fn duration_ns(&self, codelet: &str, flops: Option<f64>, bytes: f64) -> u64 {
+    /// The duration in microseconds of a task of `codelet` with these extents of its arrays, while no other worker is busy; none if
+    /// the worker has no kernel of it.
+    pub fn us(
+        &self,
+        codelet: &str,
+        footprint: &[impl AsRef<[usize]>],
+        flops: Option<f64>,
+        bytes: f64,
+    ) -> Option<f64> {
         let own = self.codelets.get(codelet);
+        if own.is_some_and(|own| own.absent) {
+            return None;
+        }
+        if let Some(us) = own.and_then(|own| own.measured_us(footprint, flops, bytes)) {
+            return Some(self.overhead_us + us);
+        }
         if let Some(us) = own.and_then(|own| own.us) {
-            return nanoseconds(us);
+            return Some(us);
         }
         let gflops = own.and_then(|own| own.gflops).unwrap_or(self.gflops);
         let gbytes_per_s = own.and_then(|own| own.gbytes_per_s).unwrap_or(self.gbytes_per_s);
         let work_ns = (flops.unwrap_or(0.0) / gflops).max(bytes / gbytes_per_s);
-        nanoseconds(self.overhead_us + work_ns / 1e3)
+        Some(self.overhead_us + work_ns / 1e3)
+    }
+
+    /// The duration of a task of `codelet`, or of one without one (`""`).
+    pub(crate) fn duration_ns<'f>(
+        &self,
+        codelet: &str,
+        footprint: impl Iterator<Item = &'f [usize]>,
+        flops: Option<f64>,
+        bytes: f64,
+    ) -> u64 {
+        // A simulated device may be given a task that it has no kernel of, which fails there.
+        let is_measured = self.codelets.get(codelet).is_some_and(|own| !own.measured.is_empty());
+        let footprint: Vec<&[usize]> = if is_measured { footprint.collect() } else { Vec::new() };
+        nanoseconds(self.us(codelet, &footprint, flops, bytes).unwrap_or(self.overhead_us))
+    }
+
+    /// How much longer a task of `codelet` takes for each other worker of the CPU that is busy.
+    pub(crate) fn co_running(&self, codelet: &str) -> f64 {
+        self.codelets.get(codelet).and_then(|own| own.co_running).unwrap_or(self.co_running)
+    }
+
+    /// How much the durations of `codelet` vary.
+    pub(crate) fn variation(&self, codelet: &str) -> f64 {
+        self.codelets.get(codelet).and_then(|own| own.variation).unwrap_or(0.0)
     }
 
     /// The first figure that is impossible for a machine.
@@ -88,13 +117,24 @@ impl Speed {
         let times =
             self.codelets.iter().filter_map(|(name, speed)| Some((format!("codelets.{name}.us"), speed.us?)));
         let mut times = [("overhead_us".to_owned(), self.overhead_us)].into_iter().chain(times);
-        let (what, us) = times.find(|(_, us)| !is_time(*us))?;
-        Some(format!("{what} = {us}: {A_TIME}"))
+        if let Some((what, us)) = times.find(|(_, us)| !is_time(*us)) {
+            return Some(format!("{what} = {us}: {A_TIME}"));
+        }
+        if !(self.co_running.is_finite() && self.co_running >= 0.0) {
+            return Some(format!("co_running = {}: a share is 0 or more", self.co_running));
+        }
+        let mut of_codelets = self.codelets.iter();
+        of_codelets.find_map(|(name, speed)| Some(format!("codelets.{name}.{}", speed.wrong()?)))
     }
 }
 
 /// The longest time of a task or a transfer, in microseconds: 13 days. Thousands of them can be added in nanoseconds.
 pub(super) const LONGEST_US: f64 = (1_u64 << 50) as f64 / 1e3;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
+}
 
 /// Whether a figure of a model is a valid time.
 pub(super) fn is_time(us: f64) -> bool {

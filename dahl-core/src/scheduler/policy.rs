@@ -32,6 +32,9 @@ pub trait Scheduler: Send + Sync {
         true
     }
 
+    /// A thread of the host begins to wait for tasks. If one thread submits, none comes until what it waits for has ended.
+    fn host_waits(&self) {}
+
     /// Takes a task that has become ready; `worker` is the worker whose task made it ready, if any.
     fn push(&self, task: ReadyTask, worker: Option<usize>);
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use super::worker::{AHEAD, Task, Worker, WorkerUsage};
+use super::worker::{AHEAD, Progress, Task, Worker, WorkerUsage};
 use crate::device::{Devices, demand_bytes};
 use crate::engine::Shared;
 use crate::graph::Submitted;
@@ -50,7 +50,7 @@ impl Engine {
     /// Processes the next event. False if there is none before the next submission.
     pub(super) fn step(&mut self, shared: &Shared, devices: &Devices) -> bool {
         let taken = self.take_tasks(shared, devices);
-        match next_turn(shared, self.next_end_ns()) {
+        match next_turn(shared, self.next_event()) {
             Turn::Own => self.end_task(shared, devices),
             Turn::Network { time_ns, event } => happen(shared, time_ns, event),
             Turn::Nothing => return taken,
@@ -58,16 +58,11 @@ impl Engine {
         true
     }
 
-    /// When the next task ends.
-    fn next_end_ns(&self) -> Option<u64> {
-        self.events.peek().map(|Reverse((end_ns, ..))| *end_ns)
-    }
-
     /// Advances time to `time_ns`, and processes the events until then.
     pub(super) fn advance(&mut self, shared: &Shared, devices: &Devices, time_ns: u64) {
         loop {
             self.take_tasks(shared, devices);
-            let end_ns = self.next_end_ns().filter(|end_ns| *end_ns <= time_ns);
+            let end_ns = self.next_event().filter(|end_ns| *end_ns <= time_ns);
             match next_turn(shared, Some(end_ns.unwrap_or(time_ns))) {
                 Turn::Own if end_ns.is_some() => self.end_task(shared, devices),
                 Turn::Network { time_ns, event } => happen(shared, time_ns, event),
@@ -167,17 +162,58 @@ impl Engine {
         let begin_ns = shared.clock().now_ns().max(worker.free_ns).max(outcome.arrived_ns());
         worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
         outcome.begin_at(begin_ns);
+        if worker.device.is_none() {
+            let progress = Progress::new(begin_ns, outcome.duration_ns(), outcome.co_running());
+            worker.progress = Some(progress);
+        }
+        worker.event = self.made;
         self.events.push(Reverse((worker.free_ns, self.made, index)));
         self.made += 1;
         worker.issued.push_back(Task::new(task, outcome));
+        self.slow_down(shared.clock().now_ns());
+    }
+
+    /// Notes that a worker of the CPU has begun or ended a task: the others' tasks end later or earlier.
+    fn slow_down(&mut self, now_ns: u64) {
+        let busy = self.workers.iter().filter(|worker| worker.progress.is_some()).count();
+        for (index, worker) in self.workers.iter_mut().enumerate() {
+            let Some(progress) = &mut worker.progress else { continue };
+            let end_ns = progress.run_beside(busy - 1, now_ns);
+            if end_ns != worker.free_ns {
+                worker.free_ns = end_ns;
+                worker.event = self.made;
+                self.events.push(Reverse((end_ns, self.made, index)));
+                self.made += 1;
+            }
+        }
+    }
+
+    /// The time of the next event. Drops those before it that are outdated.
+    fn next_event(&mut self) -> Option<u64> {
+        while let Some(&Reverse((end_ns, number, index))) = self.events.peek() {
+            let worker = &self.workers[index];
+            if worker.device.is_some() || worker.event == number {
+                return Some(end_ns);
+            }
+            self.events.pop();
+        }
+        None
     }
 
     /// Advances the clock to the next end of a task, if there is one.
     fn end_task(&mut self, shared: &Shared, devices: &Devices) {
-        let Some(Reverse((end_ns, _, index))) = self.events.pop() else { return };
+        if self.next_event().is_none() {
+            return;
+        }
+        let Reverse((end_ns, _, index)) = self.events.pop().expect("there is a next event");
         shared.clock().set(end_ns);
         let worker = &mut self.workers[index];
-        let task = worker.issued.pop_front().expect("an event is of a task that has begun");
+        let mut task = worker.issued.pop_front().expect("an event is of a task that has begun");
+        if let Some(progress) = worker.progress.take() {
+            task.outcome.took(end_ns - progress.begin_ns());
+            self.slow_down(end_ns);
+        }
+        let worker = &mut self.workers[index];
         worker.usage.count(task.outcome.duration_ns());
         finish(shared, &mut worker.context, task.task(), task.outcome);
         worker.context.recycler.flush(shared);
@@ -226,6 +262,6 @@ impl Worker {
         let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
         let failure = self.injected_failure(devices).or_else(unable);
         let speed = self.speed(devices);
-        issue(shared, &mut self.context, task, speed, failure)
+        issue(shared, &mut self.context, task, (devices.machine(), speed), failure)
     }
 }

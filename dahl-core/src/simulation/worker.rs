@@ -25,6 +25,10 @@ pub(super) struct Worker {
     pub(super) waiting: Option<ReadyTask>,
     /// When the last taken task ends.
     pub(super) free_ns: u64,
+    /// Of a worker of the CPU that runs a task: its progress.
+    pub(super) progress: Option<Progress>,
+    /// Of a worker of the CPU: the number of the event that is the end of its task; others of it are outdated.
+    pub(super) event: u64,
     /// The number of tasks taken.
     pub(super) taken: u64,
     pub(super) usage: Arc<WorkerUsage>,
@@ -42,6 +46,40 @@ pub(super) struct WorkerUsage {
 pub(super) struct Task {
     task: NonNull<Submitted>,
     pub(super) outcome: Issued,
+}
+
+/// The progress of a task that others slow down.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
+    begin_ns: u64,
+    /// The time of the last change of its pace.
+    since_ns: u64,
+    /// What it would take from then on if no other worker were busy.
+    left_ns: f64,
+    /// How many times longer it has taken since then.
+    pace: f64,
+    /// How much longer for each other worker that is busy.
+    co_running: f64,
+}
+
+impl Progress {
+    /// A task that begins, beside no other.
+    pub(super) fn new(begin_ns: u64, duration_ns: u64, co_running: f64) -> Self {
+        Self { begin_ns, since_ns: begin_ns, left_ns: duration_ns as f64, pace: 1.0, co_running }
+    }
+
+    /// Notes at `now_ns` that so many others run from now on. Returns when it ends if it stays at that.
+    pub(super) fn run_beside(&mut self, others: usize, now_ns: u64) -> u64 {
+        let passed_ns = now_ns.saturating_sub(self.since_ns);
+        self.left_ns = (self.left_ns - passed_ns as f64 / self.pace).max(0.0);
+        self.since_ns += passed_ns;
+        self.pace = 1.0 + self.co_running * others as f64;
+        self.since_ns.saturating_add((self.left_ns * self.pace).round() as u64)
+    }
+
+    pub(super) fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
 }
 
 // SAFETY: a record may be handled by any thread, and this is its only handle until it has been completed.
@@ -83,6 +121,8 @@ impl Worker {
             issued: VecDeque::new(),
             waiting: None,
             free_ns: 0,
+            progress: None,
+            event: 0,
             taken: 0,
             usage: Arc::new(usage),
         }

@@ -282,6 +282,7 @@ impl<'a> Task<'a> {
         // The task has been counted: it is submitted even if the observer panics.
         let observed = catch_unwind(AssertUnwindSafe(|| executor.observe(draft.desc())));
         draft.submit();
+        executor.take_time_to_submit();
         executor.serve_if_stopped();
         observed.unwrap_or_else(|panic| resume_unwind(panic));
         outcome.map_or(Ok(()), |outcome| outcome.wait(executor))

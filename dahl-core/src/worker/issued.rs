@@ -5,7 +5,7 @@ use super::execute::{complete, run_task};
 use super::task_error::TaskError;
 use crate::engine::Shared;
 use crate::graph::{Access, Submitted};
-use crate::machine::Speed;
+use crate::machine::{Machine, Speed};
 use crate::perf;
 use crate::trace::TaskTimes;
 
@@ -13,6 +13,8 @@ use crate::trace::TaskTimes;
 pub(crate) struct Issued {
     result: Result<(), TaskError>,
     duration_ns: u64,
+    /// How much longer it takes for each other worker of the CPU that is busy.
+    co_running: f64,
     arrived_ns: u64,
     pinned: Vec<Pin>,
     times: TaskTimes,
@@ -22,6 +24,17 @@ impl Issued {
     /// Its duration, by the model of the machine; 0 if it was cancelled.
     pub(crate) fn duration_ns(&self) -> u64 {
         self.duration_ns
+    }
+
+    /// How much longer it takes for each other worker of the CPU that is busy.
+    pub(crate) fn co_running(&self) -> f64 {
+        self.co_running
+    }
+
+    /// Sets how long it took, with what others that ran meanwhile cost it.
+    pub(crate) fn took(&mut self, duration_ns: u64) {
+        self.duration_ns = duration_ns;
+        self.times.kernel_ns = Some(duration_ns);
     }
 
     /// When its data arrive.
@@ -50,15 +63,16 @@ pub(crate) fn issue(
     shared: &Shared,
     context: &mut WorkerContext,
     task: &Submitted,
-    speed: &Speed,
+    (machine, speed): (&Machine, &Speed),
     failure: Option<String>,
 ) -> Issued {
     let codelet = task.desc().codelet();
     let (flops, bytes) = perf::work(task.desc());
-    let duration_ns = match task.desc().combination() {
-        None => speed.duration_ns(codelet.name, flops, bytes),
-        Some(_) => speed.duration_ns("", None, bytes),
-    };
+    // A task of a reduction has the name of its kernel: `fold` or `finish`.
+    let of_reduction = task.desc().combination().and_then(|_| perf::kernel_of(task.desc()));
+    let name = of_reduction.unwrap_or(codelet.name);
+    let mean_ns = speed.duration_ns(name, task.desc().extents(), flops, bytes);
+    let duration_ns = machine.varied_ns(mean_ns, speed.variation(name), task.desc().sequence());
     context.times = TaskTimes::taken_at(shared.clock().now_ns());
     let result = match failure {
         Some(failure) => Err(TaskError::Failed(failure)),
@@ -71,7 +85,8 @@ pub(crate) fn issue(
     let arrivals = arrivals.map(|array| array.replicas().arrived_ns(context.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut context.room_ns));
     let times = TaskTimes { arrived_ns, kernel_ns: Some(duration_ns), ..context.times };
-    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut context.pinned), times }
+    let co_running = if is_cancelled { 0.0 } else { speed.co_running(name) };
+    Issued { result, duration_ns, co_running, arrived_ns, pinned: std::mem::take(&mut context.pinned), times }
 }
 
 /// Completes a task of a simulation.

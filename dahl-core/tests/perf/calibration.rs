@@ -61,7 +61,7 @@ fn a_scheduler_that_calibrates_measures_every_kind_and_the_next_run_need_not() -
         let slow = |us: f64| Speed { overhead_us: us, ..Speed::default() };
         let cpu = Cpu { speed: slow(1000.0), ..Cpu::default() };
         let device = VirtualDevice::new("gpu").speed(slow(200.0)).link(1.0, 12.0);
-        let machine = Machine { cpu, devices: vec![device] };
+        let machine = Machine { cpu, devices: vec![device], ..Machine::default() };
         Runtime::builder().cpu_workers(2).virtual_machine(machine).performance_dir(folder.path())
     };
     let rt = run_independent(machine().calibrate(true))?;

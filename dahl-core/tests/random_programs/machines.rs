@@ -29,7 +29,7 @@ pub(crate) fn machine() -> impl Strategy<Value = Machine> {
     );
     (prop::collection::vec(device, 1..4), 0.1..5.0_f64).prop_map(|(devices, times)| {
         let cpu = Cpu { speed: Speed::default().times(times), ..Cpu::default() };
-        Machine { cpu, devices }
+        Machine { cpu, devices, ..Machine::default() }
     })
 }
 

@@ -3,6 +3,7 @@
 mod cholesky;
 mod going_on;
 mod graph;
+mod one_seed;
 mod plans;
 mod rules;
 

@@ -3,6 +3,7 @@
 //! In most tests an array has 1,000 bytes, a link takes 10 us and a nanosecond for each byte, and the test sets the
 //! duration of `step`.
 
+mod calibrated;
 mod kernels;
 mod machine;
 
@@ -263,9 +264,9 @@ fn a_host_write_waits_and_moves_the_clock() -> Result<()> {
 
 #[test]
 fn workers_report_tasks_time_and_energy() -> Result<()> {
-    let cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0) };
+    let cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0), ..Cpu::default() };
     let devices = vec![device("gpu", 2.0).power(200.0, 50.0), device("unknown", 1.0)];
-    let machine = Machine { cpu, devices };
+    let machine = Machine { cpu, devices, ..Machine::default() };
     let rt = Runtime::builder().cpu_workers(2).virtual_machine(machine).build()?;
     assert!(rt.clock().is_virtual());
     let mut arrays = [array(&rt)?, array(&rt)?];

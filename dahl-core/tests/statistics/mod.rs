@@ -23,9 +23,9 @@ fn each_takes(us: f64) -> Speed {
 
 /// CPU workers that take 4 us for each task and a device that takes 2 us, 10 us and 1 GB/s away.
 fn machine(cpu_workers: usize) -> RuntimeBuilder {
-    let cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0) };
+    let cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0), ..Cpu::default() };
     let device = VirtualDevice::new("gpu").speed(each_takes(2.0)).link(10.0, 1.0).power(200.0, 50.0);
-    let machine = Machine { cpu, devices: vec![device] };
+    let machine = Machine { cpu, devices: vec![device], ..Machine::default() };
     Runtime::builder().cpu_workers(cpu_workers).virtual_machine(machine).check(false)
 }
 

@@ -31,7 +31,7 @@ fn history_on(builder: RuntimeBuilder) -> History {
 #[test]
 fn epochs_have_joules() {
     let cpu = Cpu { watts: Some(10.0), idle_watts: Some(1.0), ..Cpu::default() };
-    let machine = Machine { cpu, devices: Vec::new() };
+    let machine = Machine { cpu, ..Machine::default() };
     let history = history_on(Runtime::builder().cpu_workers(1).virtual_machine(machine));
     let joules: Vec<f64> = history.epochs.iter().map(|epoch| epoch.energy.value().unwrap()).collect();
     assert!(joules.iter().all(|joules| *joules > 0.0), "{joules:?}");

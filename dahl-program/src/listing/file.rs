@@ -1,7 +1,7 @@
 //! Listings in files: JSON, of which the first line names the format and has a hash of the rest.
 //!
 //! ```text
-//! {"format": "dahl program 2", "hash": "5d1b3ab3ef0f0c7e",
+//! {"format": "dahl program 3", "hash": "5d1b3ab3ef0f0c7e",
 //! "name": "score",
 //! "codelets": [
 //! ...
@@ -21,7 +21,7 @@ use super::{CodeletName, ListedArray, ListedStep, Listing, ListingError};
 use crate::graph::Graph;
 
 /// The version of the format: another number for each change of it.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// How a file begins, up to the version.
 const BEGIN: &str = "{\"format\": \"dahl program ";

@@ -17,6 +17,7 @@ mod of_graph;
 mod refusal;
 mod sequence;
 mod text;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,7 @@ pub use difference::{Change, Difference, Field};
 pub use error::ListingError;
 pub(crate) use refusal::require_listed;
 pub(crate) use text::label;
+pub use work::{ListedAccess, ListedTask};
 
 use digits::{bytes, hash};
 
@@ -163,6 +165,12 @@ struct Call {
     /// Which of these each call sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     varies: Vec<Varies>,
+    /// The floating-point operations that the codelet's declaration says, as a whole number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flops: Option<u64>,
+    /// The bytes that it moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes_moved: Option<u64>,
     /// The name that the submitter gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,

@@ -129,7 +129,11 @@ fn call(desc: &TaskDesc, varying: &[Varying], codelets: &mut Codelets) -> Call {
         (false, _, true) => Form::InPlace,
         (false, _, false) => Form::Call,
     };
+    let (flops, bytes_moved) = desc.amount_of_work();
+    let whole = |amount: f64| (amount >= 0.0).then(|| amount.round() as u64);
     Call {
+        flops: flops.and_then(whole),
+        bytes_moved: whole(bytes_moved),
         codelet: codelets.number(desc.codelet()),
         form,
         kernel: desc.kernel_name().map(str::to_owned),

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use dahl_plan::schedule::{Cost, Edge, Problem, Source, Task};
-use dahl_trace::Trace;
 use serde::Deserialize;
 
 use super::machine::{Described, MachineFile};
 use super::of_trace::{self, Planned};
+use crate::recorded::Recorded;
 use crate::trouble::Trouble;
 
 /// A file with a problem.
@@ -38,6 +38,9 @@ pub(super) struct TaskEntry {
     pub(super) flops: f64,
     #[serde(default)]
     pub(super) bytes: f64,
+    /// The extents of its arrays, by which a machine file may have its time.
+    #[serde(default)]
+    pub(super) footprint: Vec<Vec<usize>>,
 }
 
 #[derive(Deserialize)]
@@ -87,9 +90,8 @@ pub(super) fn whole(value: f64, unit: f64, what: &str) -> Result<u64, String> {
 pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
     let wrong = |fact: String| Trouble::Input(format!("{}: {}", path.display(), fact.trim_end()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    // A trace is a list of objects. TOML may begin with `[` too.
-    if text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
-        return of_run(path, &text, machine);
+    if let Some(recorded) = Recorded::parse(path, &text)? {
+        return of_recorded(path, &recorded, machine);
     }
     let file: File = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?,
@@ -103,15 +105,14 @@ pub(super) fn read(path: &Path, machine: Option<(&Path, usize)>) -> Result<Named
     named(&file, described).map_err(wrong)
 }
 
-/// The trace of a run, whose text this is.
-fn of_run(path: &Path, text: &str, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
+/// The tasks of a run or of a saved program.
+fn of_recorded(path: &Path, recorded: &Recorded, machine: Option<(&Path, usize)>) -> Result<Named, Trouble> {
     let wrong = |fact: String| Trouble::Input(format!("{}: {fact}", path.display()));
-    let trace = Trace::parse_file(&path.to_string_lossy(), text)
-        .map_err(|error| Trouble::Input(error.to_string()))?;
-    let (file, tasks) = of_trace::problem(&trace, machine.is_some()).map_err(wrong)?;
-    let described = match machine {
-        Some((path, processors)) => Described::read(path, processors)?,
-        None => Described::of_trace(&trace).map_err(wrong)?,
+    let (file, tasks) = of_trace::problem(recorded, machine.is_some()).map_err(wrong)?;
+    let described = match (machine, &recorded.trace) {
+        (Some((path, processors)), _) => Described::read(path, processors)?,
+        (None, Some(trace)) => Described::of_trace(trace).map_err(wrong)?,
+        (None, None) => unreachable!("a saved program without a machine is refused"),
     };
     let workers = described.in_runtime.clone();
     Ok(Named { of_run: Some((tasks, workers)), ..named(&file, described).map_err(wrong)? })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dahl::{CodeletSpeed, Speed};
+use dahl::Speed;
 use dahl_plan::schedule::{Link, Machine, Node, Worker};
 use dahl_trace::Trace;
 use serde::Deserialize;
@@ -77,19 +77,10 @@ pub(super) struct Described {
 }
 
 impl Kind {
-    /// The microseconds of a task whose file has none for this kind, by the speed of the kind: `overhead_us +
-    /// max(flops / gflops, bytes / gbytes_per_s)`. `None` if it cannot run there.
+    /// The microseconds of a task whose file has none for this kind, by the speed of the kind. `None` if it cannot run there.
     pub(super) fn us(&self, task: &TaskEntry) -> Option<f64> {
-        let speed = self.speed.as_ref()?;
-        let none = CodeletSpeed::default();
-        let own = speed.codelets.get(task.codelet()).unwrap_or(&none);
-        if own.absent {
-            return None;
-        }
-        let gflops = own.gflops.unwrap_or(speed.gflops);
-        let gbytes_per_s = own.gbytes_per_s.unwrap_or(speed.gbytes_per_s);
-        let by_rates = speed.overhead_us + (task.flops / gflops).max(task.bytes / gbytes_per_s) / 1e3;
-        Some(own.us.unwrap_or(by_rates))
+        let flops = (task.flops > 0.0).then_some(task.flops);
+        self.speed.as_ref()?.us(task.codelet(), &task.footprint, flops, task.bytes)
     }
 }
 

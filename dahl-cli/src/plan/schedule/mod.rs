@@ -24,13 +24,14 @@ Examples:
   dahl plan schedule tasks.toml                                 the least time
   dahl plan schedule tasks.toml --objective energy:0.002 --out plan.toml
   dahl plan schedule tasks.toml --objective front --json
+  dahl plan schedule step.program --machine machine.toml --cpus 2
   DAHL_TRACE=run.json cargo run --release                       a run to plan";
 
 /// The arguments of `dahl plan schedule`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The tasks, their edges and the machine, as TOML or JSON; or the trace of a run (`DAHL_TRACE`).
+    /// The tasks, their edges and the machine, as TOML or JSON; or the trace of a run (`DAHL_TRACE`), or a saved program.
     #[arg(value_hint = ValueHint::FilePath)]
     file: PathBuf,
     /// A machine file, as for `DAHL_MACHINE`, in place of the machine in the file.
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
     /// The most steps that the search may take, for a result that does not depend on the machine. Each is a schedule of some of the tasks.
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     steps: u64,
-    /// The file for the plan, in the order of starts: tasks, workers and times as TOML; of a trace, a plan that the scheduler
+    /// The file for the plan, in the order of starts: tasks, workers and times as TOML; of a trace or a program, a plan that the scheduler
     /// `static` runs. With `front`, that of the fastest.
     #[arg(short, long, visible_alias = "output", value_name = "OUT", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
@@ -161,6 +162,25 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         dahl_files::save(out, text.into_bytes()).map_err(|error| Trouble::unwritable(out, error))?;
     }
     output.show(&report)
+}
+
+/// The plan of a traced run with the least time, or the least energy, on a machine; the search takes so many steps.
+pub(crate) fn least(
+    trace: &Path,
+    machine: &dahl::Machine,
+    cpus: usize,
+    is_time: bool,
+    steps: u64,
+) -> Result<Plan, Trouble> {
+    let file = tempfile::NamedTempFile::new()
+        .map_err(|error| Trouble::Failed(format!("a machine file: {error}")))?;
+    let text = crate::machine::calibrate::text(machine)?;
+    std::fs::write(file.path(), text).map_err(|error| Trouble::unwritable(file.path(), error))?;
+    let named = file::read(trace, Some((file.path(), cpus)))?;
+    let objective = if is_time { Objective::Time } else { Objective::Energy { deadline: None } };
+    let options = Options { states: steps, ..Options::default() };
+    plan_until(&named.problem, objective, &options, &mut || false)
+        .map_err(|error| Trouble::Failed(format!("{}: {error}", trace.display())))
 }
 
 impl<'a> PlanRow<'a> {

@@ -1,10 +1,11 @@
-//! The problem of a run: its tasks, from its trace.
+//! The problem of a run or of a saved program: its tasks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dahl_trace::{Task, Trace};
 
 use super::file::{EdgeEntry, File, Names, TaskEntry};
+use crate::recorded::{Recorded, RecordedTask};
 
 /// What a duration depends on.
 type Shape<'t> = (&'t str, Option<&'t str>, &'t [String], &'t [Vec<usize>]);
@@ -15,46 +16,50 @@ pub(super) struct Planned {
     pub(super) codelet: String,
 }
 
-/// The tasks of a run in the order of submission, the arrays that they pass on to each other, and the order of those that use
-/// one array.
+/// The tasks of a run or of a saved program, the arrays that they pass on to each other, and the order of those that use one array.
 ///
-/// Each has its measured durations, unless a machine file says how fast it is: on each kind of worker the mean of all
+/// Those of a run have their measured durations, unless a machine file says how fast it is: on each kind of worker the mean of all
 /// tasks of its codelet, kernel, element types and extents.
 ///
 /// # Errors
-/// If the trace ends before its run, if a task has failed, if an older version wrote the file, or if there are several memory nodes and no machine file.
-pub(super) fn problem(trace: &Trace, has_machine: bool) -> Result<(File, Vec<Planned>), String> {
-    if let Some(cut) = trace.cut() {
-        return Err(format!("it ends in line {}, before its run did: a plan is for whole runs", cut.line));
-    }
-    if let Some(task) = trace.tasks().iter().find(|task| task.failure.is_some()) {
-        return Err(format!("task {} ({}) has failed, so the run is not whole", task.number, task.codelet));
-    }
-    if !has_machine && trace.workers().iter().any(|worker| worker.node != 0) {
-        let wanted = "give them, with the speeds, by `--machine FILE`";
-        return Err(format!("its run had several memory nodes, whose links it does not describe: {wanted}"));
-    }
-    let mut tasks: Vec<&Task> = trace.tasks().iter().collect();
-    tasks.sort_unstable_by_key(|task| task.number);
-    let means = if has_machine { HashMap::new() } else { means(trace) };
-    let entry = |task: &&Task| entry(task, has_machine, &means);
-    let entries = tasks.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
-    let planned = tasks.iter().map(|task| Planned { number: task.number, codelet: codelet(task).to_owned() });
-    let planned = planned.collect();
-    Ok((File { edges: edges(&tasks, &entries)?, tasks: entries, machine: None }, planned))
-}
-
-/// The name of a codelet without its module.
-fn codelet(task: &Task) -> &str {
-    task.path.rsplit("::").next().unwrap_or(&task.path)
-}
-
-fn old() -> String {
-    "an older version wrote it, without the sizes of arrays: run the program again".to_owned()
+/// If there is no machine file, and the run had several memory nodes, or there was none.
+pub(super) fn problem(recorded: &Recorded, has_machine: bool) -> Result<(File, Vec<Planned>), String> {
+    let trace = match &recorded.trace {
+        _ if has_machine => None,
+        Some(trace) if trace.workers().iter().any(|worker| worker.node != 0) => {
+            let wanted = "give them, with the speeds, by `--machine FILE`";
+            return Err(format!(
+                "its run had several memory nodes, whose links it does not describe: {wanted}"
+            ));
+        }
+        Some(trace) => Some(trace),
+        None => return Err("a saved program has not run: say what it runs on by `--machine FILE`".to_owned()),
+    };
+    let durations = trace.map(durations).unwrap_or_default();
+    let entry = |task: &RecordedTask| TaskEntry {
+        name: format!("{} {}", task.number, task.codelet),
+        codelet: Some(task.speed.clone()),
+        us: durations.get(&task.number).cloned().unwrap_or_default(),
+        joules: BTreeMap::new(),
+        flops: task.flops.unwrap_or(0.0),
+        bytes: task.bytes,
+        footprint: task.footprint.clone(),
+    };
+    let entries: Vec<_> = recorded.tasks.iter().map(entry).collect();
+    let planned = |task: &RecordedTask| Planned { number: task.number, codelet: task.codelet.clone() };
+    let planned = recorded.tasks.iter().map(planned).collect();
+    Ok((File { edges: edges(&recorded.tasks, &entries), tasks: entries, machine: None }, planned))
 }
 
 fn shape(task: &Task) -> Shape<'_> {
     (&task.path, task.kernel.as_deref(), &task.elements, &task.footprint)
+}
+
+/// The durations of each task by kind of worker.
+fn durations(trace: &Trace) -> HashMap<u64, BTreeMap<String, f64>> {
+    let means = means(trace);
+    let of_task = |task: &Task| (task.number, means.get(&shape(task)).cloned().unwrap_or_default());
+    trace.tasks().iter().map(of_task).collect()
 }
 
 /// The mean durations in microseconds by kind of worker.
@@ -69,22 +74,6 @@ fn means(trace: &Trace) -> HashMap<Shape<'_>, BTreeMap<String, f64>> {
     sums.into_iter().map(|(shape, kinds)| (shape, kinds.into_iter().map(mean).collect())).collect()
 }
 
-fn entry(
-    task: &Task,
-    has_machine: bool,
-    means: &HashMap<Shape<'_>, BTreeMap<String, f64>>,
-) -> Result<TaskEntry, String> {
-    let bytes = if has_machine { task.bytes.ok_or_else(old)? } else { 0.0 };
-    Ok(TaskEntry {
-        name: format!("{} {}", task.number, codelet(task)),
-        codelet: Some(codelet(task).to_owned()),
-        us: means.get(&shape(task)).cloned().unwrap_or_default(),
-        joules: BTreeMap::new(),
-        flops: task.flops.unwrap_or(0.0),
-        bytes,
-    })
-}
-
 /// An array from one write to the next one.
 struct Version {
     /// The task that writes it; none for what is in main memory at the beginning.
@@ -94,9 +83,7 @@ struct Version {
 }
 
 /// The arrays that tasks pass on, and what else one of them waits for, as arrays of no bytes.
-fn edges(tasks: &[&Task], entries: &[TaskEntry]) -> Result<Vec<EdgeEntry>, String> {
-    let index: HashMap<u64, usize> =
-        tasks.iter().enumerate().map(|(index, task)| (task.number, index)).collect();
+fn edges(tasks: &[RecordedTask], entries: &[TaskEntry]) -> Vec<EdgeEntry> {
     let mut versions: Vec<Version> = Vec::new();
     // The version that readers get, and the one that the next task that writes leaves behind.
     let mut latest: HashMap<u64, usize> = HashMap::new();
@@ -104,8 +91,8 @@ fn edges(tasks: &[&Task], entries: &[TaskEntry]) -> Result<Vec<EdgeEntry>, Strin
     for (number, task) in tasks.iter().enumerate() {
         let mut written: Vec<(u64, u64)> = Vec::new();
         for used in &task.arrays {
-            let bytes = used.bytes.ok_or_else(old)?;
-            if matches!(&*used.mode, "R" | "RW" | "COMMUTE") {
+            let bytes = used.bytes;
+            if used.reads {
                 let version = *latest.entry(used.array).or_insert_with(|| {
                     versions.push(Version { writer: None, readers: BTreeSet::new(), bytes });
                     versions.len() - 1
@@ -115,7 +102,7 @@ fn edges(tasks: &[&Task], entries: &[TaskEntry]) -> Result<Vec<EdgeEntry>, Strin
                     passed.extend(versions[version].writer.map(|writer| (writer, number)));
                 }
             }
-            if &*used.mode != "R" {
+            if used.writes {
                 written.push((used.array, bytes));
             }
         }
@@ -136,13 +123,12 @@ fn edges(tasks: &[&Task], entries: &[TaskEntry]) -> Result<Vec<EdgeEntry>, Strin
         })
         .collect();
     for (number, task) in tasks.iter().enumerate() {
-        let before = task.after.iter().filter_map(|before| index.get(before).copied());
-        for before in before.filter(|&before| !passed.contains(&(before, number))) {
+        for before in task.after.iter().copied().filter(|&before| !passed.contains(&(before, number))) {
             let to = Names::One(name(number));
             edges.push(EdgeEntry { from: Some(name(before)), node: None, to, bytes: 0 });
         }
     }
-    Ok(edges)
+    edges
 }
 
 /// The plan of a run, for the scheduler `static`: the workers in their order, and each task, in the order of starts, with its

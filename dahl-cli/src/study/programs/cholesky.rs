@@ -24,7 +24,7 @@ fn syrk<T: Real>(a: ArrayView2<T>, c: ArrayViewMut2<T>) {
 
 /// `c -= a x b^T`.
 #[codelet(R, R, RW, cpu_only, flops = 2 * a.len() * b.nrows())]
-fn gemm<T: Real>(a: ArrayView2<T>, b: ArrayView2<T>, c: ArrayViewMut2<T>) {
+pub(crate) fn gemm<T: Real>(a: ArrayView2<T>, b: ArrayView2<T>, c: ArrayViewMut2<T>) {
     blas::gemm(-T::ONE, a, b.reversed_axes(), T::ONE, c);
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -45,6 +46,8 @@ struct Sources {
     built: String,
     build: String,
     rustc: String,
+    /// The file that fixes the tools of the build, and a hash of it (FNV-1a).
+    flake: String,
 }
 
 /// The machine.
@@ -76,6 +79,18 @@ fn load() -> String {
     or_absent(line_of("/proc/loadavg").and_then(|line| Some(line.split(' ').next()?.to_owned())))
 }
 
+/// The lock file of the checkout's flake, or without one the flake.
+fn flake() -> Option<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    ["flake.lock", "flake.nix"].iter().find_map(|name| {
+        let text = fs::read(folder.join(name)).ok()?;
+        let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Some(format!("{name} {hash:016x}"))
+    })
+}
+
 fn seconds(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
@@ -92,6 +107,7 @@ impl Sources {
             built: or_absent(built.ok().map(seconds)),
             build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
             rustc: env!("STUDY_RUSTC").to_owned(),
+            flake: or_absent(flake()),
         }
     }
 }

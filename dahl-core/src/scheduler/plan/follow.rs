@@ -13,7 +13,8 @@ use crate::task::ReadyTask;
 /// Follows a plan: each worker runs its tasks, in the plan's order.
 ///
 /// `dmda` places a task that does not match the plan, and the divergence is recorded. If nothing runs and no worker's
-/// next task is ready, the plan's order is impossible: a worker then takes its first ready task.
+/// next task is ready, although all of these have been submitted or the host waits, the plan's order is impossible: a worker then
+/// takes its first ready task.
 #[derive(Debug)]
 pub(crate) struct Static {
     plan: Plan,
@@ -36,6 +37,10 @@ struct State {
     /// For each worker, whether one of its tasks has ended and it has not asked for another since: more tasks may
     /// become ready.
     settling: Vec<bool>,
+    /// Whether each task of the plan has been submitted.
+    submitted: Vec<bool>,
+    /// Whether the host has begun to wait and has submitted nothing since: the next tasks of the plan need not come.
+    host_waits: bool,
 }
 
 impl Static {
@@ -119,7 +124,11 @@ impl State {
     /// Whether nothing runs, and no worker's next task is ready.
     fn is_stuck(&self, plan: &Plan) -> bool {
         let is_next = |&place: &usize| self.left[plan.tasks[place].worker].front() == Some(&place);
-        self.running.is_empty() && !self.settling.contains(&true) && !self.ready.keys().any(is_next)
+        self.running.is_empty()
+            && !self.settling.contains(&true)
+            && !self.ready.keys().any(is_next)
+            && (self.host_waits
+                || self.left.iter().filter_map(VecDeque::front).all(|&next| self.submitted[next]))
     }
 
     /// The first ready task of a worker.
@@ -146,14 +155,29 @@ impl Scheduler for Static {
                 left.push_back(place);
             }
         }
-        *self.state() = State { left, settling: vec![false; count], ..State::default() };
+        let submitted = vec![false; self.plan.tasks.len()];
+        *self.state() = State { left, settling: vec![false; count], submitted, ..State::default() };
         self.note_other_workers(workers);
         self.others.start(workers);
         self.workers = Some(workers.clone());
     }
 
     fn submitted(&self, task: &Submission<'_>) {
+        let mut state = self.state();
+        state.host_waits = false;
+        if let Some(&place) = self.places.get(&task.desc().sequence()) {
+            state.submitted[place] = true;
+        }
+        drop(state);
         self.others.submitted(task);
+    }
+
+    fn host_waits(&self) {
+        let mut state = self.state();
+        state.host_waits = true;
+        let stuck = if state.is_stuck(&self.plan) { state.with_ready(&self.plan) } else { Vec::new() };
+        drop(state);
+        stuck.into_iter().for_each(|worker| self.wake(worker));
     }
 
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
@@ -185,7 +209,10 @@ impl Scheduler for Static {
     }
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        let worker = worker?;
+        let Some(worker) = worker else {
+            self.host_waits(); // it helps while it waits
+            return None;
+        };
         if let Some(task) = self.pop_planned(worker) {
             return Some(task);
         }

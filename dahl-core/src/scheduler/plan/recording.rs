@@ -79,6 +79,10 @@ impl Scheduler for Recorded {
         self.scheduler.submitted(task);
     }
 
+    fn host_waits(&self) {
+        self.scheduler.host_waits();
+    }
+
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
         self.scheduler.push(task, worker);
     }

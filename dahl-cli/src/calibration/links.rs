@@ -1,0 +1,36 @@
+//! The link of a device, from the transfers of runs.
+
+use dahl::VirtualDevice;
+use dahl_trace::Trace;
+
+/// The latency in microseconds and the bytes per nanosecond of the link of a kind of device: the line through the durations of its
+/// transfers, by least squares. Without transfers of two sizes they are those of a device of which nothing is known.
+pub(super) fn of_device(traces: &[Trace], kind: &str) -> (f64, f64) {
+    let mut points = Vec::new();
+    for trace in traces {
+        let nodes = trace.workers().iter().filter(|worker| worker.kind == kind).map(|worker| worker.node);
+        let nodes: Vec<u32> = nodes.collect();
+        for transfer in trace.transfers() {
+            let link = &trace.links()[transfer.link];
+            let is_its_own = |node| link.from.min(link.to) == 0 && link.from.max(link.to) == node;
+            if nodes.iter().any(|&node| is_its_own(node)) {
+                points.push((transfer.bytes as f64, transfer.duration_ns as f64));
+            }
+        }
+    }
+    let unknown = VirtualDevice::default();
+    line(&points).map_or((unknown.latency_us, unknown.link_gbytes_per_s), |(latency_ns, ns_a_byte)| {
+        (latency_ns / 1e3, 1.0 / ns_a_byte)
+    })
+}
+
+/// The nanoseconds at no bytes, and those of each byte.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (bytes, ns) = (mean(|point| point.0), mean(|point| point.1));
+    let varies: f64 = points.iter().map(|point| (point.0 - bytes).powi(2)).sum();
+    let together: f64 = points.iter().map(|point| (point.0 - bytes) * (point.1 - ns)).sum();
+    let slope = together / varies;
+    (varies > 0.0 && slope > 0.0).then(|| ((ns - slope * bytes).max(0.0), slope))
+}

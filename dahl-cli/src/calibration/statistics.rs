@@ -1,0 +1,43 @@
+//! Robust statistics of durations: other programs and interrupts make some of them long.
+
+/// The median; none of nothing.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        len if len % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+/// The mean without the slowest and the fastest tenth.
+pub(super) fn trimmed_mean(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let cut = values.len() / 10;
+    let kept = values.get(cut..values.len() - cut)?;
+    (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+/// The spread relative to the median: the median absolute deviation times 1.4826, as the standard deviation of a normal
+/// distribution.
+pub(super) fn relative_spread(values: &[f64]) -> Option<f64> {
+    let middle = median(values.to_vec()).filter(|middle| *middle > 0.0)?;
+    let deviation = median(values.iter().map(|value| (value - middle).abs()).collect())?;
+    Some(1.4826 * deviation / middle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{median, relative_spread, trimmed_mean};
+
+    #[test]
+    fn a_long_duration_among_many_changes_little() {
+        let values = || (0..20).map(|index| if index == 7 { 1e6 } else { 10.0 + f64::from(index % 2) });
+        assert_eq!(median(values().collect()), Some(10.0));
+        assert!(trimmed_mean(values().collect()).is_some_and(|mean| (10.0..11.0).contains(&mean)));
+        assert!(relative_spread(&values().collect::<Vec<_>>()).is_some_and(|spread| spread < 0.2));
+        assert_eq!((median(Vec::new()), trimmed_mean(Vec::new()), relative_spread(&[])), (None, None, None));
+        assert_eq!(median(vec![3.0, 1.0]), Some(2.0));
+    }
+}

@@ -1,0 +1,152 @@
+//! Study: how close a simulated run comes to the real one, on a machine that `dahl machine calibrate` has measured.
+//!
+//! The machine is measured with programs of some batch and tile sizes, and held to programs of others.
+
+use dahl::{Machine, Runtime};
+use dahl_nn::prelude::*;
+use serde::Serialize;
+
+use super::findings::Findings;
+use super::plot::{Axis, Bar, Bars, Figure};
+use super::programs::{Workload, unchecked};
+use super::rounds::{Spread, in_turn};
+use super::session::Session;
+use super::{Study, Time};
+use crate::machine::calibrate;
+use crate::trouble::Trouble;
+
+pub(super) const STUDY: Study = Study {
+    name: "simulation",
+    question: "How close does a simulated run come to the real one?",
+    time: Time::Both,
+    rounds: 9,
+    run,
+};
+
+/// A run.
+#[derive(Clone, Copy)]
+struct Run {
+    us: f64,
+    peak_bytes: usize,
+    transfers: u64,
+    transferred_bytes: u64,
+}
+
+impl Run {
+    fn of(rt: &Runtime, workload: Workload, data: &FashionMnist, seed: u64) -> Result<Self, Trouble> {
+        let us = workload.run(rt, data, seed)? as f64 / 1e3;
+        let transfers = rt.transfers();
+        Ok(Self {
+            us,
+            peak_bytes: rt.memory()[0].peak_bytes,
+            transfers: transfers.iter().map(|total| total.count).sum(),
+            transferred_bytes: transfers.iter().map(|total| total.bytes).sum(),
+        })
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    program: String,
+    workers: usize,
+    real_us: f64,
+    real_us_low: f64,
+    real_us_high: f64,
+    simulated_us: f64,
+    /// Of the simulated time, relative to the median of the real ones.
+    error: f64,
+    real_peak_bytes: usize,
+    simulated_peak_bytes: usize,
+    real_transfers: u64,
+    simulated_transfers: u64,
+}
+
+fn simulated(machine: &Machine, workers: usize) -> dahl::Result<Runtime> {
+    unchecked().cpu_workers(workers).virtual_machine(machine.clone()).build()
+}
+
+fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
+    let data = FashionMnist::embedded()?;
+    let (seed, quick) = (session.settings.seed, session.settings.is_quick);
+    let most = session.settings.workers.min(2);
+    let machine = calibrate::measure(most, quick, seed, session.output())?.machine;
+    session.text("machine.toml", &calibrate::text(&machine)?)?;
+    let workloads = Workload::unseen(quick);
+    let variants: Vec<(Workload, usize)> =
+        workloads.iter().flat_map(|&workload| (1..=most).map(move |workers| (workload, workers))).collect();
+    let name = |(workload, workers): &(Workload, usize)| format!("{} on {workers} workers", workload.name());
+    let measured = in_turn(session, "simulation", &variants, name, |&(workload, workers)| {
+        Run::of(&unchecked().cpu_workers(workers).build()?, workload, &data, seed)
+    })?;
+    let mut rows = Vec::new();
+    for (&(workload, workers), real) in variants.iter().zip(&measured) {
+        let simulated = Run::of(&simulated(&machine, workers)?, workload, &data, seed)?;
+        let Spread { median, low, high } = Spread::over(real, |run| run.us);
+        let peak = Spread::over(real, |run| run.peak_bytes as f64).median as usize;
+        let transfers = |run: &Run| run.transfers + run.transferred_bytes;
+        rows.push(Row {
+            program: workload.name(),
+            workers,
+            real_us: median,
+            real_us_low: low,
+            real_us_high: high,
+            simulated_us: simulated.us,
+            error: simulated.us / median - 1.0,
+            real_peak_bytes: peak,
+            simulated_peak_bytes: simulated.peak_bytes,
+            real_transfers: real.iter().map(transfers).max().unwrap_or(0),
+            simulated_transfers: transfers(&simulated),
+        });
+    }
+    session.table("simulation.csv", &rows)?;
+    session.figure("simulation.svg", &figure(&rows))?;
+    Ok(findings(&rows))
+}
+
+/// Real and simulated times beside each other, for each number of workers.
+fn figure(rows: &[Row]) -> Figure {
+    let mut figure = Figure::new("Real runs, and simulated ones on the measured machine", 2);
+    let most = rows.iter().map(|row| row.workers).max().unwrap_or(1);
+    for workers in 1..=most {
+        let mut bars = Bars::new(format!("workers: {workers}"), Axis::linear("time (ms)"));
+        for row in rows.iter().filter(|row| row.workers == workers) {
+            let real = Bar::new(&row.program, "real", row.real_us / 1e3);
+            bars = bars.bar(real.spread(row.real_us_low / 1e3, row.real_us_high / 1e3));
+            bars = bars.bar(Bar::new("", "simulated", row.simulated_us / 1e3));
+        }
+        figure = figure.panel(bars);
+    }
+    figure
+}
+
+fn findings(rows: &[Row]) -> Findings {
+    let mut findings = Findings::new([
+        "program",
+        "workers",
+        "real, ms",
+        "simulated, ms",
+        "error, %",
+        "peak, real, KiB",
+        "simulated",
+    ]);
+    for row in rows {
+        findings.row([
+            row.program.clone(),
+            row.workers.to_string(),
+            format!("{:.2}", row.real_us / 1e3),
+            format!("{:.2}", row.simulated_us / 1e3),
+            format!("{:+.1}", 100.0 * row.error),
+            format!("{:.1}", row.real_peak_bytes as f64 / 1024.0),
+            format!("{:.1}", row.simulated_peak_bytes as f64 / 1024.0),
+        ]);
+    }
+    let error = Spread::over(rows, |row| row.error.abs());
+    findings.remark(format!(
+        "The median error is {:.1} %, and a quarter of the programs are off by more than {:.1} %.",
+        100.0 * error.median,
+        100.0 * error.high
+    ));
+    let apart = rows.iter().filter(|row| row.real_peak_bytes != row.simulated_peak_bytes).count();
+    findings.remark(format!("The peak of memory differs in {apart} of {} runs.", rows.len()));
+    findings
+}
