@@ -11,8 +11,7 @@ use crate::request::Request;
 pub(crate) fn attention<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
     let [batch, heads, tokens, width] = request.extents();
     let (rt, shape) = (clock.rt, [batch, heads, tokens, width]);
-    let [query, key, value] =
-        [clock.numbers::<T, 4>(shape)?, clock.numbers(shape)?, clock.numbers(shape)?];
+    let [query, key, value] = [clock.numbers::<T, 4>(shape)?, clock.numbers(shape)?, clock.numbers(shape)?];
     let geometry = AttentionGeometry::new(1.0 / (width as f64).sqrt()).causal();
     let mut out = rt.zeros(shape)?;
     let mut log_sum_exp = rt.zeros([batch, heads, tokens])?;

@@ -11,7 +11,7 @@ use crate::request::Request;
 /// is transposed, else 0.
 ///
 /// A transposed convolution is the gradient by the input of the other one, from an image of the given side; its channels are
-/// those of its own input. Without groups and dilation the operation for images is measured, as layers choose.
+/// those of its own input. Without groups and dilation the operations for images are measured.
 pub(crate) fn convolution<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
     let [batch, channels, filters, image, kernel, stride, padding, dilation, groups, transposed] =
         request.extents();
@@ -46,11 +46,10 @@ pub(crate) fn convolution<T: Real>(clock: &Clock<'_>, request: &Request) -> Resu
         .groups(groups);
     match direction {
         "forward" => clock.calls(|| ops::convolution(&input, &weights, &mut out, geometry)),
-        "backward_input" => clock.calls(|| {
-            ops::convolution_backward_input(&out, &weights, &mut input, [large; 2], geometry)
-        }),
-        _ => clock.calls(|| {
-            ops::convolution_backward_filters(&input, &out, &mut weights, [kernel; 2], geometry)
-        }),
+        "backward_input" => {
+            clock.calls(|| ops::convolution_backward_input(&out, &weights, &mut input, [large; 2], geometry))
+        }
+        _ => clock
+            .calls(|| ops::convolution_backward_filters(&input, &out, &mut weights, [kernel; 2], geometry)),
     }
 }

@@ -6,6 +6,7 @@
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;
+use dahl::simd;
 
 use super::slice::with_extent;
 use crate::cpu::compensated::{add, settle};
@@ -199,16 +200,70 @@ pub fn index_select_backward<T: Real>(
     axis: usize,
 ) {
     let extent = out.shape()[axis];
-    with_errors(&mut out, |out, errors| {
-        for (position, (gradient, &index)) in gradient.axis_iter(Axis(axis)).zip(indices).enumerate() {
-            let place = place(index, position, axis, extent);
-            let mut sums = out.index_axis_mut(Axis(axis), place);
-            let mut errors = errors.index_axis_mut(Axis(axis), place);
-            for ((sum, error), gradient) in sums.iter_mut().zip(&mut errors).zip(gradient) {
-                add(sum, error, gradient.widen());
+    let slice_len = gradient.len() / indices.len().max(1);
+    with_scratch([extent + 1, indices.len()], |[ends, positions]: [&mut [usize]; 2]| {
+        sort_by_place(ends, positions, indices, axis);
+        with_scratch([slice_len], |[errors]: [&mut [T::Compute]; 1]| {
+            let mut begin = 0;
+            for (place, &end) in ends[..extent].iter().enumerate() {
+                let positions = &positions[std::mem::replace(&mut begin, end)..end];
+                if positions.is_empty() {
+                    continue;
+                }
+                let mut sums = out.index_axis_mut(Axis(axis), place);
+                errors.fill(T::Compute::ZERO);
+                for &position in positions {
+                    let gradient = gradient.index_axis(Axis(axis), position);
+                    match (sums.as_slice_mut(), gradient.as_slice()) {
+                        (Some(sums), Some(gradient)) => simd::dispatch(AddSlice { sums, errors, gradient }),
+                        _ => {
+                            for ((sum, error), gradient) in sums.iter_mut().zip(&mut *errors).zip(&gradient) {
+                                add(sum, error, gradient.widen());
+                            }
+                        }
+                    }
+                }
+                sums.iter_mut().zip(&*errors).for_each(|(sum, &error)| settle(sum, error));
             }
-        }
+        });
     });
+}
+
+/// Sorts the positions of `indices` by the place that they have: those of place `p` are `positions[ends[p - 1]..ends[p]]`, in
+/// their order. (A counting sort.)
+fn sort_by_place(ends: &mut [usize], positions: &mut [usize], indices: ArrayView1<'_, u32>, axis: usize) {
+    let extent = ends.len() - 1;
+    ends.fill(0);
+    for (position, &index) in indices.iter().enumerate() {
+        ends[place(index, position, axis, extent) + 1] += 1;
+    }
+    for place in 0..extent {
+        ends[place + 1] += ends[place];
+    }
+    // Each count becomes the begin of its place, and, position by position, its end.
+    for (position, &index) in indices.iter().enumerate() {
+        let next = &mut ends[index as usize];
+        positions[*next] = position;
+        *next += 1;
+    }
+}
+
+/// Adds a slice of the gradient to the sums of its place, and the rounding errors to theirs.
+struct AddSlice<'a, T: Real> {
+    sums: &'a mut [T::Compute],
+    errors: &'a mut [T::Compute],
+    gradient: &'a [T],
+}
+
+impl<T: Real> simd::Vectorised for AddSlice<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((sum, error), gradient) in self.sums.iter_mut().zip(self.errors).zip(self.gradient) {
+            add(sum, error, gradient.widen());
+        }
+    }
 }
 
 fn index_select_backward_gradient<T: Real, const N: usize>(
