@@ -13,7 +13,7 @@ use crate::request::Request;
 /// Bytes of the array that is copied: more than caches have.
 const COPIED: usize = 64 << 20;
 
-/// Calls before any is measured, the first time: after so many the runtime has chosen among kernels.
+/// Calls before any is measured, the first time on several workers: after so many the runtime has chosen among kernels.
 const FIRST_CALLS: usize = 14;
 
 /// What was measured.
@@ -68,7 +68,7 @@ impl<'a> Clock<'a> {
 
     /// The seconds of the median call, and of the median call of the other function.
     fn in_turn(&self, mut call: impl FnMut() -> Result<()>, mut other: impl FnMut()) -> Result<[f64; 2]> {
-        for _ in 0..if self.is_first { FIRST_CALLS } else { 1 } {
+        for _ in 0..if self.is_first && self.workers > 1 { FIRST_CALLS } else { 1 } {
             call()?;
             self.rt.wait()?;
         }

@@ -11,7 +11,7 @@ use crate::request::Request;
 /// is transposed, else 0.
 ///
 /// A transposed convolution is the gradient by the input of the other one, from an image of the given side; its channels are
-/// those of its own input. Without groups and dilation the operation for images is measured, as layers choose.
+/// those of its own input. Without groups and dilation the operations for images are measured.
 pub(crate) fn convolution<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
     let [batch, channels, filters, image, kernel, stride, padding, dilation, groups, transposed] =
         request.extents();

@@ -7,11 +7,9 @@
 //! * [`backward_filters`]: `filters_gradient += gradient x patches^T`,
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to the pixels they came from.
 //!
-//! Patches are packed for a few rows of output at a time, in a recycled buffer of [`TILE_BYTES`], or of one output row
-//! where that is larger.
-//!
-//! Patches are for kernels with a stride larger than one, and for numbers that a border of zeros would change. Other
-//! convolutions are [`direct`](super::direct), without patches; this module chooses between both.
+//! Patches are packed for a few rows of output at a time, in a buffer of [`TILE_BYTES`], or of one row if that is larger. They
+//! are for kernels with a stride larger than one, and for numbers that a border of zeros would change. Other convolutions
+//! are [`direct`](super::direct), without patches; this module chooses between both.
 
 use std::ops::Range;
 
@@ -23,7 +21,7 @@ use ndarray::s;
 
 use super::compute::{computes_in_itself, in_compute, widened_len};
 use super::direct::{self, Filters, Given, Order, Plane, Write};
-use super::gemm::{matrix, matrix_mut, product};
+use super::gemm::{Cores, matrix, matrix_mut, product, product_on};
 use super::im2col::{Window, pack, unpack_add};
 use super::lanes::in_lanes;
 use super::row_major::add_sums;
@@ -92,10 +90,7 @@ impl Convolution {
 }
 
 /// A convolution with stride 1, without im2col, of an element type that has vectors; for other types its functions do
-/// nothing.
-///
-/// Its functions are not generic, so the loops are compiled only in this crate, and not for each type in every crate
-/// that calls an operation.
+/// nothing. They are not generic, so the loops are compiled only in this crate, and not in every crate that calls them.
 pub(super) struct Direct<'a> {
     pub(super) element: ElementType,
     pub(super) conv: &'a Convolution,
@@ -228,11 +223,9 @@ fn is_finite<T: Real>(elements: &[T]) -> bool {
     dispatch(IsFinite(elements))
 }
 
-/// Calls `add` and keeps what it added to `sums` if all sums are finite after it. Otherwise restores them and returns
-/// false; also if `add` added nothing.
+/// Calls `add` and keeps what it added to `sums` if all are finite then. Otherwise, or if it added nothing, returns false.
 ///
-/// For loops that also add products with zeros: these change nothing unless the other factor is not finite, which makes
-/// the sum NaN.
+/// For loops that also add products with zeros: these change nothing unless the other factor is not finite; then it is NaN.
 pub(super) fn add_if_finite<C: Real, const N: usize>(
     mut sums: [&mut [C]; N],
     add: impl FnOnce([&mut [C]; N]) -> Option<()>,
@@ -255,8 +248,10 @@ pub(super) fn add_if_finite<C: Real, const N: usize>(
 /// Images whose filter gradients are added one after the other before their sum is added to the total.
 pub(super) const IMAGES: usize = 64;
 
-/// The gradient by the filters, added to `filters_gradient` (in the compute type).
+/// The gradient by the filters, added to `filters_gradient` (in the compute type). Several cores share the groups of
+/// [`IMAGES`] and the filters of products.
 pub(crate) fn backward_filters<T: Real>(
+    cores: Cores,
     conv: &Convolution,
     input: &[T],
     gradient: &[T],
@@ -272,11 +267,19 @@ pub(crate) fn backward_filters<T: Real>(
     if conv.batch > IMAGES {
         let groups = conv.batch.div_ceil(IMAGES);
         with_scratch([groups * filters_gradient.len()], |[sums]: [&mut [T::Compute]; 1]| {
-            sums.fill(T::Compute::ZERO);
-            let inputs = input.chunks(IMAGES * image_len).zip(gradient.chunks(IMAGES * gradient_len));
-            for ((input, gradient), sums) in inputs.zip(sums.chunks_exact_mut(filters_gradient.len())) {
+            let len = filters_gradient.len();
+            let add = |((input, gradient), sums): ((&[T], &[T]), &mut [T::Compute])| {
+                sums.fill(T::Compute::ZERO);
                 let group = Convolution { batch: gradient.len() / gradient_len, ..*conv };
-                backward_filters(&group, input, gradient, sums);
+                backward_filters(cores, &group, input, gradient, sums);
+            };
+            let [images, gradients] = [image_len, gradient_len].map(|len| IMAGES * len);
+            if cores == Cores::Pool {
+                let inputs = input.par_chunks(images).zip(gradient.par_chunks(gradients));
+                inputs.zip(sums.par_chunks_exact_mut(len)).for_each(add);
+            } else {
+                let inputs = input.chunks(images).zip(gradient.chunks(gradients));
+                inputs.zip(sums.chunks_exact_mut(len)).for_each(add);
             }
             add_sums(sums, [1, groups, filters_gradient.len()], filters_gradient);
         });
@@ -301,7 +304,7 @@ pub(crate) fn backward_filters<T: Real>(
                 pack(&conv.window, conv.in_channels, image, rows, patches);
                 let patches = matrix(patches, [taps, covered.len()]);
                 let sums = matrix_mut(filters_gradient, [conv.out_channels, taps]);
-                product(gradient.slice(s![.., covered]), patches.reversed_axes(), sums, true);
+                product_on(cores, gradient.slice(s![.., covered]), patches.reversed_axes(), sums, true);
             }
         }
     });
@@ -354,6 +357,26 @@ pub(crate) fn backward_input<T: Real>(
                 T::narrow_slice(wide_image, image);
             }
         }
+    });
+}
+
+/// [`backward_input`] on the cores of the rayon pool, each of which computes whole images.
+pub(crate) fn backward_input_on_cores<T: Real>(
+    conv: &Convolution,
+    gradient: &[T],
+    filters: &[T],
+    input_gradient: &mut [T],
+) {
+    conv.assert_lengths(input_gradient.len(), filters.len(), gradient.len());
+    let (image_len, gradient_len) = (conv.image_len(), conv.out_channels * conv.positions());
+    if image_len == 0 || gradient_len == 0 {
+        return backward_input(conv, gradient, filters, input_gradient);
+    }
+    let at_once = images_at_once(conv.batch);
+    let gradients = gradient.par_chunks(at_once * gradient_len);
+    gradients.zip(input_gradient.par_chunks_mut(at_once * image_len)).for_each(|(gradient, images)| {
+        let conv = Convolution { batch: images.len() / image_len, ..*conv };
+        backward_input(&conv, gradient, filters, images);
     });
 }
 

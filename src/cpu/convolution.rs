@@ -15,12 +15,14 @@
 use std::ops::Range;
 
 use bytemuck::{cast_slice, cast_slice_mut};
+use dahl_core::rayon::prelude::*;
+use dahl_core::simd::{Vectorised, dispatch};
 use dahl_core::{Element, Real};
 use ndarray::s;
 
 use super::compute::{computes_in_itself, in_compute, widened_len};
 use super::depthwise;
-use super::gemm::{matrix, matrix_mut, product};
+use super::gemm::{Cores, matrix, matrix_mut, product, product_on};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
 use super::volume::{Volume, pack, unpack_add};
@@ -96,9 +98,33 @@ impl Convolution {
     }
 }
 
+/// A group that is convolved with one sample.
+struct OfGroup<'a, T> {
+    conv: &'a Convolution,
+    group: Group,
+    /// The group's filters.
+    filters: &'a [T],
+}
+
+/// Calls `f` with the number, the input and the output of each group of each sample. Several cores share them.
+fn for_each_group<A: Sync, B: Send>(
+    cores: Cores,
+    (inputs, input_len): (&[A], usize),
+    (outputs, output_len): (&mut [B], usize),
+    f: impl Fn(usize, &[A], &mut [B]) + Sync,
+) {
+    if cores == Cores::Pool {
+        let groups = inputs.par_chunks_exact(input_len).zip(outputs.par_chunks_exact_mut(output_len));
+        groups.enumerate().for_each(|(index, (input, output))| f(index, input, output));
+    } else {
+        let groups = inputs.chunks_exact(input_len).zip(outputs.chunks_exact_mut(output_len));
+        groups.enumerate().for_each(|(index, (input, output))| f(index, input, output));
+    }
+}
+
 /// `out[n, f, p] = sum over i and taps t of filters[f, i, t] * input[n, first channel of f's group + i, p * stride + t * dilation - padding]`.
-#[inline(always)]
-pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
+/// Several cores share the samples and the groups.
+pub(crate) fn forward<T: Real>(cores: Cores, conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
     conv.assert_lengths(input.len(), filters.len(), out.len());
     if out.is_empty() {
         return;
@@ -108,23 +134,36 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
         return;
     }
     let group = Group::of(conv);
-    if conv.is_depthwise() {
-        let channels = input.chunks_exact(group.input).zip(out.chunks_exact_mut(group.output));
-        for (index, (channel, out)) in channels.enumerate() {
-            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
-            depthwise::forward(&conv.volume, channel, filters, out);
+    for_each_group(cores, (input, group.input), (out, group.output), |index, channels, out| {
+        let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+        dispatch(Forward { of: OfGroup { conv, group, filters }, channels, out });
+    });
+}
+
+/// [`forward`] of one group of one sample.
+struct Forward<'a, T> {
+    of: OfGroup<'a, T>,
+    channels: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for Forward<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { of: OfGroup { conv, group, filters }, channels, out } = self;
+        if conv.is_depthwise() {
+            return depthwise::forward(&conv.volume, channels, filters, out);
         }
-        return;
-    }
-    let tile = group.tile::<T::Compute>();
-    let lengths =
-        [widened_len::<T>(filters.len()), group.filter * tile, widened_len::<T>(group.out_channels * tile)];
-    with_scratch(lengths, |[wide_filters, patches, wide_out]: [&mut [T::Compute]; 3]| {
-        let filters = in_compute(filters, wide_filters);
-        let channels = input.chunks_exact(group.input).zip(out.chunks_exact_mut(group.output));
-        for (index, (channels, out)) in channels.enumerate() {
-            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
-            let filters = matrix(filters, [group.out_channels, group.filter]);
+        let tile = group.tile::<T::Compute>();
+        let lengths = [
+            widened_len::<T>(filters.len()),
+            group.filter * tile,
+            widened_len::<T>(group.out_channels * tile),
+        ];
+        with_scratch(lengths, |[wide_filters, patches, wide_out]: [&mut [T::Compute]; 3]| {
+            let filters = matrix(in_compute(filters, wide_filters), [group.out_channels, group.filter]);
             for covered in group.tiles::<T::Compute>() {
                 let patches = &mut patches[..group.filter * covered.len()];
                 pack(&conv.volume, channels, covered.clone(), patches);
@@ -142,36 +181,53 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
                     }
                 }
             }
-        }
-    });
+        });
+    }
 }
 
-/// The gradient by the input.
-#[inline(always)]
+/// The gradient by the input. Several cores share the samples and the groups.
 pub(crate) fn backward_input<T: Real>(
+    cores: Cores,
     conv: &Convolution,
     gradient: &[T],
     filters: &[T],
     input_gradient: &mut [T],
 ) {
     conv.assert_lengths(input_gradient.len(), filters.len(), gradient.len());
-    input_gradient.fill(T::ZERO);
     if gradient.is_empty() || input_gradient.is_empty() || filters.is_empty() {
+        input_gradient.fill(T::ZERO);
         return;
     }
     let group = Group::of(conv);
-    let tile = group.tile::<T::Compute>();
-    let lengths = [
-        widened_len::<T>(filters.len()),
-        if conv.is_depthwise() { 0 } else { group.filter * tile },
-        widened_len::<T>(group.out_channels * tile),
-        widened_len::<T>(group.input),
-    ];
-    with_scratch(lengths, |[wide_filters, patches, wide_gradient, wide]: [&mut [T::Compute]; 4]| {
-        let filters = in_compute(filters, wide_filters);
-        let channels = gradient.chunks_exact(group.output).zip(input_gradient.chunks_exact_mut(group.input));
-        for (index, (gradient, channels)) in channels.enumerate() {
-            let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+    let channels = (input_gradient, group.input);
+    for_each_group(cores, (gradient, group.output), channels, |index, gradient, channels| {
+        let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
+        dispatch(BackwardInput { of: OfGroup { conv, group, filters }, gradient, channels });
+    });
+}
+
+/// [`backward_input`] of one group of one sample.
+struct BackwardInput<'a, T> {
+    of: OfGroup<'a, T>,
+    gradient: &'a [T],
+    channels: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for BackwardInput<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { of: OfGroup { conv, group, filters }, gradient, channels } = self;
+        let tile = group.tile::<T::Compute>();
+        let lengths = [
+            widened_len::<T>(filters.len()),
+            if conv.is_depthwise() { 0 } else { group.filter * tile },
+            widened_len::<T>(group.out_channels * tile),
+            widened_len::<T>(group.input),
+        ];
+        with_scratch(lengths, |[wide_filters, patches, wide_gradient, wide]: [&mut [T::Compute]; 4]| {
+            let filters = in_compute(filters, wide_filters);
             let in_place = computes_in_itself::<T>();
             let sums: &mut [T::Compute] = if in_place { cast_slice_mut(&mut *channels) } else { &mut *wide };
             sums.fill(T::Compute::ZERO);
@@ -192,13 +248,14 @@ pub(crate) fn backward_input<T: Real>(
             if !in_place {
                 T::narrow_slice(wide, channels);
             }
-        }
-    });
+        });
+    }
 }
 
-/// The gradient by the filters, added to `filters_gradient` (in the compute type).
-#[inline(always)]
+/// The gradient by the filters, added to `filters_gradient` (in the compute type). Several cores share the groups, and the
+/// filters of one.
 pub(crate) fn backward_filters<T: Real>(
+    cores: Cores,
     conv: &Convolution,
     input: &[T],
     gradient: &[T],
@@ -209,45 +266,68 @@ pub(crate) fn backward_filters<T: Real>(
         return;
     }
     // The gradients of some samples are added one by one, and then their sums pairwise.
-    let (len, parts) = (filters_gradient.len(), conv.batch.div_ceil(SAMPLES));
-    let [input_len, gradient_len] = [input.len(), gradient.len()].map(|len| len / conv.batch * SAMPLES);
+    let (len, parts, group) = (filters_gradient.len(), conv.batch.div_ceil(SAMPLES), Group::of(conv));
     with_scratch([parts * len], |[sums]: [&mut [T::Compute]; 1]| {
-        sums.fill(T::Compute::ZERO);
-        let samples = input.chunks(input_len).zip(gradient.chunks(gradient_len));
-        for ((input, gradient), sums) in samples.zip(sums.chunks_exact_mut(len)) {
-            add_filters_gradient(conv, input, gradient, sums);
+        let add = |(index, sums): (usize, &mut [T::Compute])| {
+            let (part, number) = (index / conv.groups, index % conv.groups);
+            let samples = part * SAMPLES..conv.batch.min((part + 1) * SAMPLES);
+            dispatch(AddFilters { cores, conv, group, number, samples, input, gradient, sums });
+        };
+        if cores == Cores::Pool {
+            sums.par_chunks_exact_mut(group.filters()).enumerate().for_each(add);
+        } else {
+            sums.chunks_exact_mut(group.filters()).enumerate().for_each(add);
         }
         add_sums(sums, [1, parts, len], filters_gradient);
     });
 }
 
-/// [`backward_filters`], one sample after the other.
-#[inline(always)]
-fn add_filters_gradient<T: Real>(conv: &Convolution, input: &[T], gradient: &[T], sums: &mut [T::Compute]) {
-    let group = Group::of(conv);
-    let tile = group.tile::<T::Compute>();
-    let lengths = [
-        if conv.is_depthwise() { 0 } else { group.filter * tile },
-        widened_len::<T>(group.out_channels * tile),
-    ];
-    with_scratch(lengths, |[patches, wide_gradient]: [&mut [T::Compute]; 2]| {
-        let channels = input.chunks_exact(group.input).zip(gradient.chunks_exact(group.output));
-        for (index, (channels, gradient)) in channels.enumerate() {
-            let sums = &mut sums[index % conv.groups * group.filters()..][..group.filters()];
-            if conv.is_depthwise() {
-                depthwise::backward_filters(&conv.volume, channels, gradient, sums);
-                continue;
+/// [`backward_filters`] of one group, one sample after the other.
+struct AddFilters<'a, T: Real> {
+    cores: Cores,
+    conv: &'a Convolution,
+    group: Group,
+    /// The number of the group.
+    number: usize,
+    samples: Range<usize>,
+    /// All samples of all groups.
+    input: &'a [T],
+    gradient: &'a [T],
+    sums: &'a mut [T::Compute],
+}
+
+impl<T: Real> Vectorised for AddFilters<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { cores, conv, group, number, samples, input, gradient, sums } = self;
+        let tile = group.tile::<T::Compute>();
+        let lengths = [
+            if conv.is_depthwise() { 0 } else { group.filter * tile },
+            widened_len::<T>(group.out_channels * tile),
+        ];
+        sums.fill(T::Compute::ZERO);
+        with_scratch(lengths, |[patches, wide_gradient]: [&mut [T::Compute]; 2]| {
+            for sample in samples {
+                let index = sample * conv.groups + number;
+                let channels = &input[index * group.input..][..group.input];
+                let gradient = &gradient[index * group.output..][..group.output];
+                if conv.is_depthwise() {
+                    depthwise::backward_filters(&conv.volume, channels, gradient, sums);
+                    continue;
+                }
+                for covered in group.tiles::<T::Compute>() {
+                    let patches = &mut patches[..group.filter * covered.len()];
+                    pack(&conv.volume, channels, covered.clone(), patches);
+                    let patches = matrix(patches, [group.filter, covered.len()]).reversed_axes();
+                    let sums = matrix_mut(&mut *sums, [group.out_channels, group.filter]);
+                    Tile { gradient, group, covered }
+                        .with(wide_gradient, |gradient| product_on(cores, gradient, patches, sums, true));
+                }
             }
-            for covered in group.tiles::<T::Compute>() {
-                let patches = &mut patches[..group.filter * covered.len()];
-                pack(&conv.volume, channels, covered.clone(), patches);
-                let patches = matrix(patches, [group.filter, covered.len()]).reversed_axes();
-                let sums = matrix_mut(sums, [group.out_channels, group.filter]);
-                Tile { gradient, group, covered }
-                    .with(wide_gradient, |gradient| product(gradient, patches, sums, true));
-            }
-        }
-    });
+        });
+    }
 }
 
 /// Some positions of the gradient of a group.

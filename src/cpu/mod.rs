@@ -4,7 +4,7 @@
 //! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
 //! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
 //! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
-//! normalised ([`planes`], [`normalize`]), rotations of pairs ([`rotary`]), sums and products that keep their accuracy
+//! normalised ([`planes`], [`normalize`]), rows that cores share ([`shared_rows`]), rotations of pairs ([`rotary`]), long rows' sums of exponentials ([`log_sum_exp`]), sums and products that keep their accuracy
 //! ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
 //! ([`philox`]), and the temporary memory that they recycle ([`scratch`]). Everything is safe to call and checks its
 //! bounds. In this package only this module may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and
@@ -28,6 +28,7 @@ pub(crate) mod im2col;
 pub(crate) mod indexed;
 pub(crate) mod interpolation;
 pub(crate) mod lanes;
+pub(crate) mod log_sum_exp;
 pub(crate) mod normalize;
 pub(crate) mod philox;
 pub(crate) mod planes;
@@ -36,6 +37,7 @@ pub(crate) mod rotary;
 pub(crate) mod row_major;
 pub(crate) mod scaled;
 pub(crate) mod scratch;
+pub(crate) mod shared_rows;
 pub(crate) mod sum_of;
 pub(crate) mod tiles;
 pub(crate) mod volume;

@@ -1,9 +1,13 @@
-//! [`normalize`]: a row divided by its deviation from its mean, or from zero.
+//! [`normalized`]: rows divided by their deviation from their mean, or from zero; and the gradients.
 
+use dahl_core::rayon::prelude::*;
+use dahl_core::simd::{PastCaches, past_caches};
 use dahl_core::{Element, Real, simd};
 
+use super::gemm::Cores;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
+use super::shared_rows::share_rows;
 use super::sum_of::{magnitude_of, mean_of};
 
 /// What the elements of a row are measured from.
@@ -21,12 +25,7 @@ pub(crate) enum Centre {
 /// LeVeque 1983, *Algorithms for Computing the Sample Variance*). Where the squares overflow, or lose digits to underflow,
 /// the row is divided by its largest magnitude first.
 #[inline(always)]
-pub(crate) fn normalize<T: Real>(
-    row: &[T],
-    to: &mut [T::Compute],
-    epsilon: T::Compute,
-    centre: Centre,
-) -> T::Compute {
+fn normalize<T: Real>(row: &[T], to: &mut [T::Compute], epsilon: T::Compute, centre: Centre) -> T::Compute {
     T::widen_slice(row, to);
     let squares = centred_squares(to, centre) + epsilon;
     let enough = T::Compute::MIN_POSITIVE * T::Compute::from_f64(row.len() as f64);
@@ -76,12 +75,7 @@ fn scale<C: Real<Compute = C>>(values: &mut [C], squares: C) -> C {
 /// `factor * (gradient[i] - mean of gradient - normalized[i] * mean of gradient[j] * normalized[j])`; the mean of the gradient
 /// is there if the row's mean was subtracted.
 #[inline(always)]
-pub(crate) fn normalize_backward<C: Real<Compute = C>>(
-    normalized: &[C],
-    factor: C,
-    gradient: &mut [C],
-    centre: Centre,
-) {
+fn normalize_backward<C: Real<Compute = C>>(normalized: &[C], factor: C, gradient: &mut [C], centre: Centre) {
     let count = C::from_f64(gradient.len() as f64);
     let mean = if centre == Centre::Mean { simd::sum(&*gradient) / count } else { C::ZERO };
     let along = simd::dot(&*gradient, normalized) / count;
@@ -92,7 +86,7 @@ pub(crate) fn normalize_backward<C: Real<Compute = C>>(
 
 /// Calls `f` with each row of `input`, normalized, with its factor, and with its number.
 #[inline(always)]
-pub(crate) fn for_each_normalized<T: Real>(
+fn for_each_normalized<T: Real>(
     input: &[T],
     extent: usize,
     epsilon: f64,
@@ -107,14 +101,114 @@ pub(crate) fn for_each_normalized<T: Real>(
     });
 }
 
+/// What the normalized rows are multiplied by, and what is added then.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine<'a, T> {
+    pub(crate) weight: &'a [T],
+    pub(crate) bias: Option<&'a [T]>,
+    pub(crate) epsilon: f64,
+}
+
+/// `out[row] = normalized(input[row]) * weight + bias`. Several cores share the rows.
+pub(crate) fn normalized<T: Real>(
+    cores: Cores,
+    input: &[T],
+    affine: Affine<'_, T>,
+    centre: Centre,
+    out: &mut [T],
+) {
+    let (extent, whole_bytes) = (affine.weight.len(), size_of_val(out));
+    share_rows(cores, [extent; 2], out, |rows, out| {
+        let input = &input[rows.start * extent..rows.end * extent];
+        past_caches(out, whole_bytes, |out| simd::dispatch(Normalized { input, affine, centre, out }));
+    });
+}
+
+/// [`normalized`] of some rows.
+struct Normalized<'a, 'o, T: Real> {
+    input: &'a [T],
+    affine: Affine<'a, T>,
+    centre: Centre,
+    out: &'a mut PastCaches<'o, T>,
+}
+
+impl<T: Real> simd::Vectorised for Normalized<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { input, affine: Affine { weight, bias, epsilon }, centre, out } = self;
+        with_scratch([weight.len(); 2], |[wide_weight, wide_bias]: [&mut [T::Compute]; 2]| {
+            T::widen_slice(weight, wide_weight);
+            bias.into_iter().for_each(|bias| T::widen_slice(bias, wide_bias));
+            for_each_normalized(input, weight.len(), epsilon, centre, |_, values, _| {
+                if bias.is_some() {
+                    for ((value, weight), bias) in values.iter_mut().zip(&*wide_weight).zip(&*wide_bias) {
+                        *value = *value * *weight + *bias;
+                    }
+                } else {
+                    for (value, weight) in values.iter_mut().zip(&*wide_weight) {
+                        *value *= *weight;
+                    }
+                }
+                out.narrow(values);
+            });
+        });
+    }
+}
+
+/// The gradient of [`normalized`] by its input, of that and the gradient by the result. Several cores share the rows.
+pub(crate) fn normalized_backward<T: Real>(
+    cores: Cores,
+    inputs: [&[T]; 2],
+    affine: Affine<'_, T>,
+    centre: Centre,
+    out: &mut [T],
+) {
+    let (extent, whole_bytes) = (affine.weight.len(), size_of_val(out));
+    share_rows(cores, [extent; 2], out, |rows, out| {
+        let inputs = inputs.map(|input| &input[rows.start * extent..rows.end * extent]);
+        past_caches(out, whole_bytes, |out| simd::dispatch(Backward { inputs, affine, centre, out }));
+    });
+}
+
+/// [`normalized_backward`] of some rows.
+struct Backward<'a, 'o, T: Real> {
+    inputs: [&'a [T]; 2],
+    affine: Affine<'a, T>,
+    centre: Centre,
+    out: &'a mut PastCaches<'o, T>,
+}
+
+impl<T: Real> simd::Vectorised for Backward<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { inputs: [input, gradient], affine: Affine { weight, epsilon, .. }, centre, out } = self;
+        let extent = weight.len();
+        with_scratch([extent; 2], |[wide_weight, gradients]: [&mut [T::Compute]; 2]| {
+            T::widen_slice(weight, wide_weight);
+            for_each_normalized(input, extent, epsilon, centre, |row, normalized, factor| {
+                T::widen_slice(&gradient[row * extent..][..extent], gradients);
+                for (gradient, weight) in gradients.iter_mut().zip(&*wide_weight) {
+                    *gradient *= *weight;
+                }
+                normalize_backward(normalized, factor, gradients, centre);
+                out.narrow(gradients);
+            });
+        });
+    }
+}
+
 /// Rows that are added one after the other. [`add_sums`] adds the sums of such groups.
 const GROUP: usize = 64;
 
-/// Adds to `sums` the products of each row of `gradient` with that of `input`, normalized: the gradient by weights.
-#[inline(always)]
+/// Adds to `sums` the products of each row of `gradient` with that of `input`, normalized: the gradient by weights. Several
+/// cores share the groups of rows.
 pub(crate) fn add_by_weight<T: Real>(
-    input: &[T],
-    gradient: &[T],
+    cores: Cores,
+    [input, gradient]: [&[T]; 2],
     sums: &mut [T::Compute],
     epsilon: f64,
     centre: Centre,
@@ -125,14 +219,43 @@ pub(crate) fn add_by_weight<T: Real>(
     }
     let groups = (input.len() / extent).div_ceil(GROUP);
     with_scratch([groups * extent], |[partial]: [&mut [T::Compute]; 1]| {
-        partial.fill(T::Compute::ZERO);
+        let rows = GROUP * extent;
+        let add = |((input, gradient), sums): ((&[T], &[T]), &mut [T::Compute])| {
+            simd::dispatch(AddByWeight { input, gradient, sums, epsilon, centre });
+        };
+        if cores == Cores::Pool {
+            let inputs = input.par_chunks(rows).zip(gradient.par_chunks(rows));
+            inputs.zip(partial.par_chunks_mut(extent)).for_each(add);
+        } else {
+            let inputs = input.chunks(rows).zip(gradient.chunks(rows));
+            inputs.zip(partial.chunks_mut(extent)).for_each(add);
+        }
+        add_sums(partial, [1, groups, extent], sums);
+    });
+}
+
+/// The sums of the products of a group of rows.
+struct AddByWeight<'a, T: Real> {
+    input: &'a [T],
+    gradient: &'a [T],
+    sums: &'a mut [T::Compute],
+    epsilon: f64,
+    centre: Centre,
+}
+
+impl<T: Real> simd::Vectorised for AddByWeight<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { input, gradient, sums, epsilon, centre } = self;
+        let extent = sums.len();
+        sums.fill(T::Compute::ZERO);
         for_each_normalized(input, extent, epsilon, centre, |number, normalized, _| {
-            let partial = &mut partial[number / GROUP * extent..][..extent];
             let gradient = &gradient[number * extent..][..extent];
-            for ((sum, normalized), gradient) in partial.iter_mut().zip(&*normalized).zip(gradient) {
+            for ((sum, normalized), gradient) in sums.iter_mut().zip(&*normalized).zip(gradient) {
                 *sum += *normalized * gradient.widen();
             }
         });
-        add_sums(partial, [1, groups, extent], sums);
-    });
+    }
 }

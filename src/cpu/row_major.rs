@@ -3,10 +3,13 @@
 //!
 //! Whole arrays and parts along their first axis are row-major already. Other parts are packed and unpacked.
 
+use dahl_core::simd::{PastCaches, past_caches};
 use dahl_core::{Element, Real, simd};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
+use super::gemm::Cores;
 use super::scratch::{Temporary, with_scratch};
+use super::shared_rows::share_rows;
 
 /// The elements of an array in row-major order: in place, or a copy in temporary memory.
 pub(crate) enum RowMajor<'a, T: Element> {
@@ -197,4 +200,77 @@ pub(crate) fn map_lanes<T: Real>(
             }
         }
     });
+}
+
+/// A function of lines of elements, which [`map_lanes_on`] maps.
+pub(crate) trait Lanes: Copy + Sync {
+    /// Replaces lines of `extent` elements, one after the other, by their results.
+    fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize);
+}
+
+/// [`map_lanes`] on one core, or on several, which share lines that lie side by side.
+pub(crate) fn map_lanes_on<T: Real>(
+    cores: Cores,
+    input: &[T],
+    extents: [usize; 3],
+    out: &mut [T],
+    map: impl Lanes,
+) {
+    let [before, extent, after] = extents;
+    let whole_bytes = size_of_val(out);
+    if after == 1 {
+        assert!(input.len() == before * extent && out.len() == input.len());
+        return share_rows(cores, [extent; 2], out, |rows, out| {
+            let input = &input[rows.start * extent..rows.end * extent];
+            past_caches(out, whole_bytes, |out| simd::dispatch(MapRows { input, extent, out, map }));
+        });
+    }
+    share_rows(cores, [extent * after; 2], out, |blocks, out| {
+        let input = &input[blocks.start * extent * after..blocks.end * extent * after];
+        simd::dispatch(MapLanes { input, extents: [blocks.len(), extent, after], out, map });
+    });
+}
+
+/// [`map_lanes_on`] of lines whose elements lie side by side.
+struct MapRows<'a, 'o, T, M> {
+    input: &'a [T],
+    extent: usize,
+    out: &'a mut PastCaches<'o, T>,
+    map: M,
+}
+
+impl<T: Real, M: Lanes> simd::Vectorised for MapRows<'_, '_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { input, extent, out, map } = self;
+        let group = (GROUP / extent).max(1) * extent;
+        with_scratch([group.min(input.len())], |[buffer]: [&mut [T::Compute]; 1]| {
+            for lanes in input.chunks(group) {
+                let buffer = &mut buffer[..lanes.len()];
+                T::widen_slice(lanes, buffer);
+                map.map(buffer, extent);
+                out.narrow(buffer);
+            }
+        });
+    }
+}
+
+/// [`map_lanes`] of some blocks.
+struct MapLanes<'a, T, M> {
+    input: &'a [T],
+    extents: [usize; 3],
+    out: &'a mut [T],
+    map: M,
+}
+
+impl<T: Real, M: Lanes> simd::Vectorised for MapLanes<'_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { input, extents, out, map } = self;
+        map_lanes(input, extents, out, |lanes| map.map(lanes, extents[1]));
+    }
 }

@@ -8,7 +8,10 @@ use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
 use super::geometry::Conv2dGeometry;
-use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward, forward_on_cores};
+use crate::cpu::conv2d::{
+    Convolution, backward_filters, backward_input, backward_input_on_cores, forward, forward_on_cores,
+};
+use crate::cpu::gemm::Cores;
 use crate::cpu::im2col::{Window, positions};
 use crate::cpu::row_major::{elements, row_major, write};
 
@@ -119,6 +122,7 @@ fn conv2d_by_cudnn<T: Real>(
     check(gradient.shape() == output_shape(out.shape(), filters.shape(), geometry)),
     check(out.shape()[1] == filters.shape()[1]),
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
+    parallel = conv2d_backward_input_on_cores,
     cuda = crate::kernels::CONV2D_BACKWARD_INPUT,
     cuda_call = [cudnn conv2d_backward_input_by_cudnn],
     gradient = conv2d_backward_input_gradient(gradient, filters),
@@ -134,6 +138,18 @@ pub fn conv2d_backward_input<T: Real>(
     let conv = convolution(out.shape(), filters.shape(), geometry);
     let (gradient, filters) = (row_major(&gradient), row_major(&filters));
     write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
+}
+
+/// [`conv2d_backward_input`] on several cores.
+fn conv2d_backward_input_on_cores<T: Real>(
+    gradient: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    geometry: Conv2dGeometry,
+) {
+    let conv = convolution(out.shape(), filters.shape(), geometry);
+    let (gradient, filters) = (row_major(&gradient), row_major(&filters));
+    write(out, |out| backward_input_on_cores(&conv, elements(&gradient), elements(&filters), out));
 }
 
 fn conv2d_backward_input_gradient<T: Real>(rule: Conv2dBackwardInputGradient<'_, T>) -> dahl::Result<()> {
@@ -176,6 +192,7 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
     check(gradient.shape() == output_shape(input.shape(), out.shape(), geometry)),
     check(input.shape()[1] == out.shape()[1]),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
+    parallel = conv2d_backward_filters_on_cores,
     cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
     cuda_call = [last cudnn conv2d_backward_filters_by_cudnn],
     gradient = conv2d_backward_filters_gradient(input, gradient),
@@ -190,7 +207,19 @@ pub fn conv2d_backward_filters<T: Real>(
 ) {
     let conv = convolution(input.shape(), out.shape(), geometry);
     let (input, gradient) = (row_major(&input), row_major(&gradient));
-    write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
+    write(out, |out| backward_filters(Cores::One, &conv, elements(&input), elements(&gradient), out));
+}
+
+/// [`conv2d_backward_filters`] on several cores.
+fn conv2d_backward_filters_on_cores<T: Real>(
+    input: ArrayView4<T>,
+    gradient: ArrayView4<T>,
+    out: ArrayViewMut4<T::Compute>,
+    geometry: Conv2dGeometry,
+) {
+    let conv = convolution(input.shape(), out.shape(), geometry);
+    let (input, gradient) = (row_major(&input), row_major(&gradient));
+    write(out, |out| backward_filters(Cores::Pool, &conv, elements(&input), elements(&gradient), out));
 }
 
 fn conv2d_backward_filters_gradient<T: Real>(rule: Conv2dBackwardFiltersGradient<'_, T>) -> dahl::Result<()> {

@@ -9,6 +9,7 @@ use dahl::prelude::*;
 
 use super::geometry::{ConvolutionGeometry, spatial, with_spatial};
 use crate::cpu::convolution::{Convolution as Extents, backward_filters, backward_input, forward};
+use crate::cpu::gemm::Cores;
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::volume::{Slide, Volume};
 
@@ -117,6 +118,7 @@ fn fits<const N: usize, const D: usize>(
     shape(out = output_shape(input.shape(), filters.shape(), geometry)),
     check(fits(input.shape(), filters.shape(), geometry)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
+    parallel = convolution_on_cores,
     gradient = convolution_gradient(input, filters),
     reference = crate::reference::convolution::convolution,
     error = sum(n = filters.len() / filters.shape()[0].max(1))
@@ -127,9 +129,29 @@ pub fn convolution<T: Real, const D: usize>(
     out: ArrayViewMutD<T>,
     geometry: ConvolutionGeometry<D>,
 ) {
+    forward_on(Cores::One, input, filters, out, geometry);
+}
+
+/// [`convolution`] on several cores.
+fn convolution_on_cores<T: Real, const D: usize>(
+    input: ArrayViewD<T>,
+    filters: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    geometry: ConvolutionGeometry<D>,
+) {
+    forward_on(Cores::Pool, input, filters, out, geometry);
+}
+
+fn forward_on<T: Real, const D: usize>(
+    cores: Cores,
+    input: ArrayViewD<'_, T>,
+    filters: ArrayViewD<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    geometry: ConvolutionGeometry<D>,
+) {
     let conv = extents(input.shape(), filters.shape(), geometry);
     let (input, filters) = (row_major(&input), row_major(&filters));
-    write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
+    write(out, |out| forward(cores, &conv, elements(&input), elements(&filters), out));
 }
 
 fn convolution_gradient<T: Real, const D: usize, const N: usize>(
@@ -167,6 +189,7 @@ fn convolution_gradient<T: Real, const D: usize, const N: usize>(
     check(fits(input_shape(gradient.shape(), filters.shape(), extents, geometry), filters.shape(), geometry)),
     check(gradient.shape() == output_shape(input_shape(gradient.shape(), filters.shape(), extents, geometry), filters.shape(), geometry)),
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
+    parallel = convolution_backward_input_on_cores,
     gradient = convolution_backward_input_gradient(gradient, filters),
     reference = crate::reference::convolution::convolution_backward_input,
     error = sum(n = filters.len() / filters.shape()[1].max(1))
@@ -179,9 +202,30 @@ pub fn convolution_backward_input<T: Real, const D: usize>(
     geometry: ConvolutionGeometry<D>,
 ) {
     debug_assert_eq!(out.shape()[2..], extents);
-    let conv = self::extents(out.shape(), filters.shape(), geometry);
+    backward_input_on(Cores::One, gradient, filters, out, geometry);
+}
+
+/// [`convolution_backward_input`] on several cores.
+fn convolution_backward_input_on_cores<T: Real, const D: usize>(
+    gradient: ArrayViewD<T>,
+    filters: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    _: [usize; D],
+    geometry: ConvolutionGeometry<D>,
+) {
+    backward_input_on(Cores::Pool, gradient, filters, out, geometry);
+}
+
+fn backward_input_on<T: Real, const D: usize>(
+    cores: Cores,
+    gradient: ArrayViewD<'_, T>,
+    filters: ArrayViewD<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    geometry: ConvolutionGeometry<D>,
+) {
+    let conv = extents(out.shape(), filters.shape(), geometry);
     let (gradient, filters) = (row_major(&gradient), row_major(&filters));
-    write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
+    write(out, |out| backward_input(cores, &conv, elements(&gradient), elements(&filters), out));
 }
 
 fn convolution_backward_input_gradient<T: Real, const D: usize, const N: usize>(
@@ -210,6 +254,7 @@ fn convolution_backward_input_gradient<T: Real, const D: usize, const N: usize>(
     check(fits(input.shape(), filters_shape(input.shape(), gradient.shape(), kernel, geometry), geometry)),
     check(gradient.shape() == output_shape(input.shape(), filters_shape(input.shape(), gradient.shape(), kernel, geometry), geometry)),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
+    parallel = convolution_backward_filters_on_cores,
     gradient = convolution_backward_filters_gradient(input, gradient),
     reference = crate::reference::convolution::convolution_backward_filters,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
@@ -222,9 +267,30 @@ pub fn convolution_backward_filters<T: Real, const D: usize>(
     geometry: ConvolutionGeometry<D>,
 ) {
     debug_assert_eq!(out.shape()[2..], kernel);
+    backward_filters_on(Cores::One, input, gradient, out, geometry);
+}
+
+/// [`convolution_backward_filters`] on several cores.
+fn convolution_backward_filters_on_cores<T: Real, const D: usize>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T::Compute>,
+    _: [usize; D],
+    geometry: ConvolutionGeometry<D>,
+) {
+    backward_filters_on(Cores::Pool, input, gradient, out, geometry);
+}
+
+fn backward_filters_on<T: Real, const D: usize>(
+    cores: Cores,
+    input: ArrayViewD<'_, T>,
+    gradient: ArrayViewD<'_, T>,
+    out: ArrayViewMutD<'_, T::Compute>,
+    geometry: ConvolutionGeometry<D>,
+) {
     let conv = extents(input.shape(), out.shape(), geometry);
     let (input, gradient) = (row_major(&input), row_major(&gradient));
-    write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
+    write(out, |out| backward_filters(cores, &conv, elements(&input), elements(&gradient), out));
 }
 
 fn convolution_backward_filters_gradient<T: Real, const D: usize, const N: usize>(

@@ -5,15 +5,18 @@
 //! each sample: `1 / batch` gives the mean over a batch, also when the batch is processed in parts, each with the whole
 //! batch's factor.
 
-use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2, s};
+use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
 use dahl::prelude::*;
 use dahl::simd;
 
 use super::arg_extreme::first_maximum;
 use super::label::{Label, class_of};
-use super::softmax::{log_softmax_lanes, softmax_lanes};
+use super::softmax::{exponentiate, log_softmax_lanes};
+use crate::cpu::gemm::Cores;
+use crate::cpu::log_sum_exp::{self, log_sum_exp};
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
+use crate::cpu::shared_rows::share_rows;
 
 /// Adds to `out` the cross-entropy of all samples, `factor * sum of (ln(sum of exp(logits[i, j])) - logits[i, labels[i]])`.
 ///
@@ -26,6 +29,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = []),
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
+    parallel = cross_entropy_on_cores,
     cuda = crate::kernels::CROSS_ENTROPY,
     gradient = cross_entropy_gradient(logits, labels),
     reference = crate::reference::cross_entropy::cross_entropy,
@@ -34,23 +38,78 @@ use crate::cpu::scratch::with_scratch;
 pub fn cross_entropy<T: Real, L: Label + Element>(
     logits: ArrayView2<T>,
     labels: ArrayView1<L>,
-    mut out: ArrayViewMut0<T::Compute>,
+    out: ArrayViewMut0<T::Compute>,
+    factor: f64,
+) {
+    losses_on(Cores::One, logits, labels, out, factor);
+}
+
+/// [`cross_entropy`] on several cores, which share the samples.
+fn cross_entropy_on_cores<T: Real, L: Label + Element>(
+    logits: ArrayView2<T>,
+    labels: ArrayView1<L>,
+    out: ArrayViewMut0<T::Compute>,
+    factor: f64,
+) {
+    losses_on(Cores::Pool, logits, labels, out, factor);
+}
+
+fn losses_on<T: Real, L: Label + Element>(
+    cores: Cores,
+    logits: ArrayView2<'_, T>,
+    labels: ArrayView1<'_, L>,
+    mut out: ArrayViewMut0<'_, T::Compute>,
     factor: f64,
 ) {
     let (samples, classes) = logits.dim();
-    let block = samples_at_a_time(samples, classes);
-    with_scratch([block * classes, samples], |[rows, losses]: [&mut [T::Compute]; 2]| {
-        for (number, losses) in losses.chunks_mut(block).enumerate() {
-            let first = number * block;
-            let rows = &mut rows[..losses.len() * classes];
-            widen(logits.slice(s![first..first + losses.len(), ..]), rows);
-            log_softmax_lanes(rows, classes.max(1));
-            for (i, loss) in losses.iter_mut().enumerate() {
-                *loss = -rows[i * classes + class_of(labels[first + i], first + i, classes)];
-            }
-        }
+    let logits = row_major(&logits);
+    with_scratch([samples], |[losses]: [&mut [T::Compute]; 1]| {
+        share_rows(cores, [1, classes], losses, |samples, losses| {
+            let logits = &elements(&logits)[samples.start * classes..samples.end * classes];
+            simd::dispatch(Losses { logits, labels, classes, first: samples.start, losses });
+        });
         out[[]] += <T::Compute as Real>::from_f64(factor) * simd::sum(losses);
     });
+}
+
+/// The losses of some samples.
+struct Losses<'a, T: Real, L> {
+    logits: &'a [T],
+    /// Those of all samples.
+    labels: ArrayView1<'a, L>,
+    classes: usize,
+    /// The number of the first sample.
+    first: usize,
+    losses: &'a mut [T::Compute],
+}
+
+impl<T: Real, L: Label + Element> simd::Vectorised for Losses<'_, T, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { logits, labels, classes, first, losses } = self;
+        let class = |i: usize| class_of(labels[first + i], first + i, classes);
+        if classes > log_sum_exp::BLOCK {
+            for (i, (loss, row)) in losses.iter_mut().zip(logits.chunks_exact(classes)).enumerate() {
+                let [largest, logarithm] = log_sum_exp(row);
+                *loss = logarithm - (row[class(i)].widen() - largest);
+            }
+            return;
+        }
+        let block = samples_at_a_time(losses.len(), classes);
+        with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
+            for (number, losses) in losses.chunks_mut(block).enumerate() {
+                let first = number * block;
+                let rows = &mut rows[..losses.len() * classes];
+                T::widen_slice(&logits[first * classes..][..rows.len()], rows);
+                log_softmax_lanes(rows, classes.max(1));
+                for (i, loss) in losses.iter_mut().enumerate() {
+                    *loss = -rows[i * classes + class(first + i)];
+                }
+            }
+        });
+    }
 }
 
 fn cross_entropy_gradient<T: Real, L: Label + Element>(
@@ -73,6 +132,7 @@ fn cross_entropy_gradient<T: Real, L: Label + Element>(
     shape(out = logits),
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
+    parallel = cross_entropy_backward_on_cores,
     cuda = crate::kernels::CROSS_ENTROPY_BACKWARD,
     gradient = cross_entropy_backward_gradient(logits),
     reference = crate::reference::cross_entropy::cross_entropy_backward,
@@ -84,27 +144,91 @@ pub fn cross_entropy_backward<T: Real, L: Label + Element>(
     out: ArrayViewMut2<T>,
     factor: f64,
 ) {
-    let (samples, classes) = logits.dim();
-    let factor = <T::Compute as Real>::from_f64(factor);
-    let block = samples_at_a_time(samples, classes);
-    with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
-        write(out, |out| {
-            for first in (0..samples).step_by(block) {
-                let count = block.min(samples - first);
-                let rows = &mut rows[..count * classes];
-                widen(logits.slice(s![first..first + count, ..]), rows);
-                softmax_lanes(rows, classes.max(1));
-                for sample in first..first + count {
-                    let class = class_of(labels[sample], sample, classes);
-                    subtract_target(&mut rows[(sample - first) * classes..][..classes], class);
-                }
-                for value in &mut *rows {
-                    *value *= factor;
-                }
-                T::narrow_slice(rows, &mut out[first * classes..][..count * classes]);
-            }
+    gradients_on(Cores::One, logits, labels, out, factor);
+}
+
+/// [`cross_entropy_backward`] on several cores, which share the samples.
+fn cross_entropy_backward_on_cores<T: Real, L: Label + Element>(
+    logits: ArrayView2<T>,
+    labels: ArrayView1<L>,
+    out: ArrayViewMut2<T>,
+    factor: f64,
+) {
+    gradients_on(Cores::Pool, logits, labels, out, factor);
+}
+
+fn gradients_on<T: Real, L: Label + Element>(
+    cores: Cores,
+    logits: ArrayView2<'_, T>,
+    labels: ArrayView1<'_, L>,
+    out: ArrayViewMut2<'_, T>,
+    factor: f64,
+) {
+    let classes = logits.ncols();
+    let logits = row_major(&logits);
+    let factor = T::Compute::from_f64(factor);
+    write(out, |out| {
+        let whole_bytes = size_of_val(out);
+        share_rows(cores, [classes; 2], out, |samples, out| {
+            let logits = &elements(&logits)[samples.start * classes..samples.end * classes];
+            simd::past_caches(out, whole_bytes, |out| {
+                simd::dispatch(Gradients { logits, labels, classes, first: samples.start, factor, out });
+            });
         });
     });
+}
+
+/// The gradients of the losses of some samples.
+struct Gradients<'a, 'o, T: Real, L> {
+    logits: &'a [T],
+    /// Those of all samples.
+    labels: ArrayView1<'a, L>,
+    classes: usize,
+    /// The number of the first sample.
+    first: usize,
+    factor: T::Compute,
+    out: &'a mut simd::PastCaches<'o, T>,
+}
+
+impl<T: Real, L: Label + Element> simd::Vectorised for Gradients<'_, '_, T, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { logits, labels, classes, first, factor, out } = self;
+        let block = samples_at_a_time(logits.len() / classes, classes);
+        with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
+            for (number, logits) in logits.chunks(block * classes).enumerate() {
+                let rows = &mut rows[..logits.len()];
+                T::widen_slice(logits, rows);
+                exponentiate(rows, classes);
+                for (i, powers) in rows.chunks_exact_mut(classes).enumerate() {
+                    let sample = first + number * block + i;
+                    subtract_target(powers, class_of(labels[sample], sample, classes), factor);
+                }
+                out.narrow(rows);
+            }
+        });
+    }
+}
+
+/// Replaces the exponentials of a sample by its gradient: `factor * (powers[j] / sum of powers - (j == class))`.
+///
+/// Where the label has most of the probability, 1 less it is the sum of the other probabilities, which have all their digits.
+#[inline(always)]
+fn subtract_target<C: Real<Compute = C>>(powers: &mut [C], class: usize, factor: C) {
+    let (total, power) = (simd::sum(&*powers), powers[class]);
+    let (reciprocal, is_likely) = (total.recip(), power + power > total);
+    let of_class = if is_likely {
+        powers[class] = C::ZERO;
+        -simd::sum(&*powers) * reciprocal
+    } else {
+        power * reciprocal - C::ONE
+    };
+    for power in &mut *powers {
+        *power = *power * reciprocal * factor;
+    }
+    powers[class] = of_class * factor;
 }
 
 fn cross_entropy_backward_gradient<T: Real, L: Label + Element>(
@@ -122,23 +246,6 @@ fn cross_entropy_backward_gradient<T: Real, L: Label + Element>(
 pub(super) fn samples_at_a_time(samples: usize, classes: usize) -> usize {
     const LOGITS: usize = 16 * 1024;
     (LOGITS / classes.max(1)).clamp(1, samples.max(1))
-}
-
-/// Subtracts 1 from the probability of `class`. Where that is most of it, what is left is the sum of the other
-/// probabilities, which have all their digits.
-#[inline(always)]
-pub(super) fn subtract_target<C: Real<Compute = C>>(probabilities: &mut [C], class: usize) {
-    let probability = std::mem::replace(&mut probabilities[class], C::ZERO);
-    let is_likely = probability + probability > C::ONE;
-    probabilities[class] = if is_likely { -simd::sum(probabilities) } else { probability - C::ONE };
-}
-
-#[inline(always)]
-pub(super) fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
-    match from.as_slice() {
-        Some(from) => T::widen_slice(from, to),
-        None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),
-    }
 }
 
 /// Adds to `out` the number of samples whose largest logit is at their label. The first of equal logits counts, as in

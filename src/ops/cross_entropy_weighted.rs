@@ -10,7 +10,7 @@ use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayV
 use dahl::prelude::*;
 use dahl::simd;
 
-use super::cross_entropy::{samples_at_a_time, subtract_target, widen};
+use super::cross_entropy::samples_at_a_time;
 use super::label::Label;
 use super::label_weight::{LossReduction, WeightedLabels, is_smoothing, weigh};
 use super::softmax::{log_softmax_lanes, softmax_lanes};
@@ -264,4 +264,21 @@ fn cross_entropy_weighted_backward_gradient<T: Real, L: Label + Element>(
         super::label_weight_init(scope, labels, weights, classes, smoothing, ignored, reduction, factor)?;
     *by_logits = super::mul_init(scope, &of_one, &*weight.reshaped([labels.len(), 1])?)?;
     Ok(())
+}
+
+/// Subtracts 1 from the probability of `class`. Where that is most of it, what is left is the sum of the other
+/// probabilities, which have all their digits.
+#[inline(always)]
+fn subtract_target<C: Real<Compute = C>>(probabilities: &mut [C], class: usize) {
+    let probability = std::mem::replace(&mut probabilities[class], C::ZERO);
+    let is_likely = probability + probability > C::ONE;
+    probabilities[class] = if is_likely { -simd::sum(probabilities) } else { probability - C::ONE };
+}
+
+#[inline(always)]
+fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
+    match from.as_slice() {
+        Some(from) => T::widen_slice(from, to),
+        None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),
+    }
 }

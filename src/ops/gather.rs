@@ -6,11 +6,10 @@
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;
-use dahl::simd::{self, Vectorised};
+use dahl::simd;
 
 use super::slice::with_extent;
 use crate::cpu::compensated::{add, settle};
-use crate::cpu::row_major::around;
 use crate::cpu::scratch::with_scratch;
 
 /// Whether `index` fits `input`: no longer along the other axes.
@@ -201,44 +200,68 @@ pub fn index_select_backward<T: Real>(
     axis: usize,
 ) {
     let extent = out.shape()[axis];
-    let places = indices.iter().enumerate().map(|(position, &index)| place(index, position, axis, extent));
-    let mut order: Vec<_> = places.zip(0..).collect();
-    // By place, and for each place in the order of the positions: a place has errors of its own, and most places have no index.
-    order.sort_unstable();
-    let [before, _, after] = around(out.shape(), axis);
-    with_scratch([before * after], |[errors]: [&mut [T::Compute]; 1]| {
-        for group in order.chunk_by(|one, other| one.0 == other.0) {
-            errors.fill(T::Compute::ZERO);
-            let mut sums = out.index_axis_mut(Axis(axis), group[0].0);
-            for &(_, position) in group {
-                let gradient = gradient.index_axis(Axis(axis), position);
-                match (sums.as_slice_mut(), gradient.as_slice()) {
-                    (Some(sums), Some(terms)) => simd::dispatch(AddAll { sums, errors, terms }),
-                    _ => {
-                        let terms = sums.iter_mut().zip(&mut *errors).zip(gradient);
-                        terms.for_each(|((sum, error), term)| add(sum, error, term.widen()));
+    let slice_len = gradient.len() / indices.len().max(1);
+    with_scratch([extent + 1, indices.len()], |[ends, positions]: [&mut [usize]; 2]| {
+        sort_by_place(ends, positions, indices, axis);
+        with_scratch([slice_len], |[errors]: [&mut [T::Compute]; 1]| {
+            let mut begin = 0;
+            for (place, &end) in ends[..extent].iter().enumerate() {
+                let positions = &positions[std::mem::replace(&mut begin, end)..end];
+                if positions.is_empty() {
+                    continue;
+                }
+                let mut sums = out.index_axis_mut(Axis(axis), place);
+                errors.fill(T::Compute::ZERO);
+                for &position in positions {
+                    let gradient = gradient.index_axis(Axis(axis), position);
+                    match (sums.as_slice_mut(), gradient.as_slice()) {
+                        (Some(sums), Some(gradient)) => simd::dispatch(AddSlice { sums, errors, gradient }),
+                        _ => {
+                            for ((sum, error), gradient) in sums.iter_mut().zip(&mut *errors).zip(&gradient) {
+                                add(sum, error, gradient.widen());
+                            }
+                        }
                     }
                 }
+                sums.iter_mut().zip(&*errors).for_each(|(sum, &error)| settle(sum, error));
             }
-            sums.iter_mut().zip(&*errors).for_each(|(sum, &error)| settle(sum, error));
-        }
+        });
     });
 }
 
-/// [`add`] of each element.
-struct AddAll<'a, T: Real> {
-    sums: &'a mut [T::Compute],
-    errors: &'a mut [T::Compute],
-    terms: &'a [T],
+/// Sorts the positions of `indices` by the place that they have: those of place `p` are `positions[ends[p - 1]..ends[p]]`, in
+/// their order. (A counting sort.)
+fn sort_by_place(ends: &mut [usize], positions: &mut [usize], indices: ArrayView1<'_, u32>, axis: usize) {
+    let extent = ends.len() - 1;
+    ends.fill(0);
+    for (position, &index) in indices.iter().enumerate() {
+        ends[place(index, position, axis, extent) + 1] += 1;
+    }
+    for place in 0..extent {
+        ends[place + 1] += ends[place];
+    }
+    // Each count becomes the begin of its place, and, position by position, its end.
+    for (position, &index) in indices.iter().enumerate() {
+        let next = &mut ends[index as usize];
+        positions[*next] = position;
+        *next += 1;
+    }
 }
 
-impl<T: Real> Vectorised for AddAll<'_, T> {
+/// Adds a slice of the gradient to the sums of its place, and the rounding errors to theirs.
+struct AddSlice<'a, T: Real> {
+    sums: &'a mut [T::Compute],
+    errors: &'a mut [T::Compute],
+    gradient: &'a [T],
+}
+
+impl<T: Real> simd::Vectorised for AddSlice<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        for ((sum, error), term) in self.sums.iter_mut().zip(self.errors).zip(self.terms) {
-            add(sum, error, term.widen());
+        for ((sum, error), gradient) in self.sums.iter_mut().zip(self.errors).zip(self.gradient) {
+            add(sum, error, gradient.widen());
         }
     }
 }

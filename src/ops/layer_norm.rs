@@ -7,9 +7,9 @@ use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::{Result, RuleScope};
 
-use crate::cpu::normalize::{Centre, add_by_weight, for_each_normalized, normalize_backward};
+use crate::cpu::gemm::Cores;
+use crate::cpu::normalize::{Affine, Centre, add_by_weight, normalized, normalized_backward};
 use crate::cpu::row_major::{elements, row_major, write};
-use crate::cpu::scratch::with_scratch;
 
 /// Whether it can be added to a variance.
 pub(super) fn is_epsilon(epsilon: f64) -> bool {
@@ -43,6 +43,7 @@ pub(super) fn is_epsilon(epsilon: f64) -> bool {
     check(is_epsilon(epsilon)),
     rows(input.shape().len() - 1, whole = [weight, bias]),
     flops = 8 * input.len(),
+    parallel = layer_norm_on_cores,
     cpu_only,
     gradient = layer_norm_gradient(input, weight),
     reference = crate::reference::layer_norm::layer_norm,
@@ -55,21 +56,31 @@ pub fn layer_norm<T: Real>(
     out: ArrayViewMutD<T>,
     epsilon: f64,
 ) {
+    layer_norm_on(Cores::One, input, weight, bias, out, epsilon);
+}
+
+/// [`layer_norm`] on several cores, which share the rows.
+fn layer_norm_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    layer_norm_on(Cores::Pool, input, weight, bias, out, epsilon);
+}
+
+fn layer_norm_on<T: Real>(
+    cores: Cores,
+    input: ArrayViewD<'_, T>,
+    weight: ArrayView1<'_, T>,
+    bias: ArrayView1<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    epsilon: f64,
+) {
     let (input, weight, bias) = (row_major(&input), row_major(&weight), row_major(&bias));
-    let (input, weight, bias) = (elements(&input), elements(&weight), elements(&bias));
-    let extent = weight.len();
-    write(out, |out| {
-        with_scratch([extent; 2], |[wide_weight, wide_bias]: [&mut [T::Compute]; 2]| {
-            T::widen_slice(weight, wide_weight);
-            T::widen_slice(bias, wide_bias);
-            for_each_normalized(input, extent, epsilon, Centre::Mean, |row, normalized, _| {
-                for ((value, weight), bias) in normalized.iter_mut().zip(&*wide_weight).zip(&*wide_bias) {
-                    *value = *value * *weight + *bias;
-                }
-                T::narrow_slice(normalized, &mut out[row * extent..][..extent]);
-            });
-        });
-    });
+    let affine = Affine { weight: elements(&weight), bias: Some(elements(&bias)), epsilon };
+    write(out, |out| normalized(cores, elements(&input), affine, Centre::Mean, out));
 }
 
 fn layer_norm_gradient<T: Real, const N: usize>(rule: LayerNormGradient<'_, T, N>) -> Result<()> {
@@ -107,6 +118,7 @@ fn layer_norm_gradient<T: Real, const N: usize>(rule: LayerNormGradient<'_, T, N
     check(is_epsilon(epsilon)),
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 14 * input.len(),
+    parallel = layer_norm_backward_input_on_cores,
     cpu_only,
     gradient = layer_norm_backward_input_gradient(input, weight, gradient),
     reference = crate::reference::layer_norm::layer_norm_backward_input,
@@ -119,31 +131,32 @@ pub fn layer_norm_backward_input<T: Real>(
     out: ArrayViewMutD<T>,
     epsilon: f64,
 ) {
-    let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
-    let inputs = [elements(&input), elements(&weight), elements(&gradient)];
-    write(out, |out| backward_input(inputs, out, epsilon, Centre::Mean));
+    backward_input_on(Cores::One, [input, gradient], weight, out, epsilon, Centre::Mean);
 }
 
-/// The gradient by the input of rows that are normalized around `centre`, of input, weight and gradient.
-#[inline(always)]
-pub(super) fn backward_input<T: Real>(
-    [input, weight, gradient]: [&[T]; 3],
-    out: &mut [T],
+/// [`layer_norm_backward_input`] on several cores, which share the rows.
+fn layer_norm_backward_input_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    backward_input_on(Cores::Pool, [input, gradient], weight, out, epsilon, Centre::Mean);
+}
+
+/// The gradient by the input of rows that are normalized around `centre`, of input and gradient.
+pub(super) fn backward_input_on<T: Real>(
+    cores: Cores,
+    inputs: [ArrayViewD<'_, T>; 2],
+    weight: ArrayView1<'_, T>,
+    out: ArrayViewMutD<'_, T>,
     epsilon: f64,
     centre: Centre,
 ) {
-    let extent = weight.len();
-    with_scratch([extent; 2], |[wide_weight, gradients]: [&mut [T::Compute]; 2]| {
-        T::widen_slice(weight, wide_weight);
-        for_each_normalized(input, extent, epsilon, centre, |row, normalized, factor| {
-            T::widen_slice(&gradient[row * extent..][..extent], gradients);
-            for (gradient, weight) in gradients.iter_mut().zip(&*wide_weight) {
-                *gradient *= *weight;
-            }
-            normalize_backward(normalized, factor, gradients, centre);
-            T::narrow_slice(gradients, &mut out[row * extent..][..extent]);
-        });
-    });
+    let (inputs, weight) = (inputs.each_ref().map(row_major), row_major(&weight));
+    let affine = Affine { weight: elements(&weight), bias: None, epsilon };
+    write(out, |out| normalized_backward(cores, inputs.each_ref().map(elements), affine, centre, out));
 }
 
 fn layer_norm_backward_input_gradient<T: Real, const N: usize>(
@@ -249,6 +262,7 @@ impl<T: Real, const N: usize> Rows<'_, '_, T, N> {
     check(gradient.shape() == input.shape()),
     check(is_epsilon(epsilon)),
     flops = 8 * input.len(),
+    parallel = layer_norm_backward_weight_on_cores,
     cpu_only,
     gradient = layer_norm_backward_weight_gradient(input, gradient),
     reference = crate::reference::layer_norm::layer_norm_backward_weight,
@@ -263,8 +277,29 @@ pub fn layer_norm_backward_weight<T: Real>(
     out: ArrayViewMut1<T::Compute>,
     epsilon: f64,
 ) {
-    let (input, gradient) = (row_major(&input), row_major(&gradient));
-    write(out, |sums| add_by_weight(elements(&input), elements(&gradient), sums, epsilon, Centre::Mean));
+    backward_weight_on(Cores::One, [input, gradient], out, epsilon, Centre::Mean);
+}
+
+/// [`layer_norm_backward_weight`] on several cores, which share the rows.
+fn layer_norm_backward_weight_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMut1<T::Compute>,
+    epsilon: f64,
+) {
+    backward_weight_on(Cores::Pool, [input, gradient], out, epsilon, Centre::Mean);
+}
+
+/// Adds the gradient by the weight of rows that are normalized around `centre`, of input and gradient.
+pub(super) fn backward_weight_on<T: Real>(
+    cores: Cores,
+    inputs: [ArrayViewD<'_, T>; 2],
+    out: ArrayViewMut1<'_, T::Compute>,
+    epsilon: f64,
+    centre: Centre,
+) {
+    let inputs = inputs.each_ref().map(row_major);
+    write(out, |sums| add_by_weight(cores, inputs.each_ref().map(elements), sums, epsilon, centre));
 }
 
 fn layer_norm_backward_weight_gradient<T: Real, const N: usize>(

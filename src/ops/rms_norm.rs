@@ -7,10 +7,10 @@ use dahl::Result;
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
 
-use super::layer_norm::{Rows, backward_input, is_epsilon, row_shape};
-use crate::cpu::normalize::{Centre, add_by_weight, for_each_normalized};
+use super::layer_norm::{Rows, backward_input_on, backward_weight_on, is_epsilon, row_shape};
+use crate::cpu::gemm::Cores;
+use crate::cpu::normalize::{Affine, Centre, normalized};
 use crate::cpu::row_major::{elements, row_major, write};
-use crate::cpu::scratch::with_scratch;
 
 /// `out = input / sqrt(mean of input^2 + epsilon) * weight`, for each row along the last axis, as PyTorch's `rms_norm`.
 ///
@@ -23,26 +23,36 @@ use crate::cpu::scratch::with_scratch;
     check(is_epsilon(epsilon)),
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 4 * input.len(),
+    parallel = rms_norm_on_cores,
     cpu_only,
     gradient = rms_norm_gradient(input, weight),
     reference = crate::reference::layer_norm::rms_norm,
     error = sum(n = weight.len() + 16)
 )]
 pub fn rms_norm<T: Real>(input: ArrayViewD<T>, weight: ArrayView1<T>, out: ArrayViewMutD<T>, epsilon: f64) {
+    rms_norm_on(Cores::One, input, weight, out, epsilon);
+}
+
+/// [`rms_norm`] on several cores, which share the rows.
+fn rms_norm_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    rms_norm_on(Cores::Pool, input, weight, out, epsilon);
+}
+
+fn rms_norm_on<T: Real>(
+    cores: Cores,
+    input: ArrayViewD<'_, T>,
+    weight: ArrayView1<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    epsilon: f64,
+) {
     let (input, weight) = (row_major(&input), row_major(&weight));
-    let (input, weight) = (elements(&input), elements(&weight));
-    let extent = weight.len();
-    write(out, |out| {
-        with_scratch([extent], |[wide_weight]: [&mut [T::Compute]; 1]| {
-            T::widen_slice(weight, wide_weight);
-            for_each_normalized(input, extent, epsilon, Centre::Zero, |row, normalized, _| {
-                for (value, weight) in normalized.iter_mut().zip(&*wide_weight) {
-                    *value *= *weight;
-                }
-                T::narrow_slice(normalized, &mut out[row * extent..][..extent]);
-            });
-        });
-    });
+    let affine = Affine { weight: elements(&weight), bias: None, epsilon };
+    write(out, |out| normalized(cores, elements(&input), affine, Centre::Zero, out));
 }
 
 fn rms_norm_gradient<T: Real, const N: usize>(rule: RmsNormGradient<'_, T, N>) -> Result<()> {
@@ -73,6 +83,7 @@ fn rms_norm_gradient<T: Real, const N: usize>(rule: RmsNormGradient<'_, T, N>) -
     check(is_epsilon(epsilon)),
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 10 * input.len(),
+    parallel = rms_norm_backward_input_on_cores,
     cpu_only,
     gradient = rms_norm_backward_input_gradient(input, weight, gradient),
     reference = crate::reference::layer_norm::rms_norm_backward_input,
@@ -85,9 +96,18 @@ pub fn rms_norm_backward_input<T: Real>(
     out: ArrayViewMutD<T>,
     epsilon: f64,
 ) {
-    let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
-    let inputs = [elements(&input), elements(&weight), elements(&gradient)];
-    write(out, |out| backward_input(inputs, out, epsilon, Centre::Zero));
+    backward_input_on(Cores::One, [input, gradient], weight, out, epsilon, Centre::Zero);
+}
+
+/// [`rms_norm_backward_input`] on several cores, which share the rows.
+fn rms_norm_backward_input_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    epsilon: f64,
+) {
+    backward_input_on(Cores::Pool, [input, gradient], weight, out, epsilon, Centre::Zero);
 }
 
 fn rms_norm_backward_input_gradient<T: Real, const N: usize>(
@@ -130,6 +150,7 @@ fn rms_norm_backward_input_gradient<T: Real, const N: usize>(
     check(gradient.shape() == input.shape()),
     check(is_epsilon(epsilon)),
     flops = 5 * input.len(),
+    parallel = rms_norm_backward_weight_on_cores,
     cpu_only,
     gradient = rms_norm_backward_weight_gradient(input, gradient),
     reference = crate::reference::layer_norm::rms_norm_backward_weight,
@@ -141,8 +162,17 @@ pub fn rms_norm_backward_weight<T: Real>(
     out: ArrayViewMut1<T::Compute>,
     epsilon: f64,
 ) {
-    let (input, gradient) = (row_major(&input), row_major(&gradient));
-    write(out, |sums| add_by_weight(elements(&input), elements(&gradient), sums, epsilon, Centre::Zero));
+    backward_weight_on(Cores::One, [input, gradient], out, epsilon, Centre::Zero);
+}
+
+/// [`rms_norm_backward_weight`] on several cores, which share the rows.
+fn rms_norm_backward_weight_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMut1<T::Compute>,
+    epsilon: f64,
+) {
+    backward_weight_on(Cores::Pool, [input, gradient], out, epsilon, Centre::Zero);
 }
 
 fn rms_norm_backward_weight_gradient<T: Real, const N: usize>(

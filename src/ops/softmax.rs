@@ -7,7 +7,8 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{around, elements, map_lanes, row_major, write};
+use crate::cpu::gemm::Cores;
+use crate::cpu::row_major::{Lanes, around, elements, map_lanes_on, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `out[i] = exp(input[i]) / sum of exp(input[j])`, along `axis`.
@@ -20,16 +21,54 @@ use crate::cpu::scratch::with_scratch;
     check(axis < input.shape().len()),
     rows(axis),
     flops = 5 * input.len(),
+    parallel = softmax_on_cores,
     cuda = crate::kernels::SOFTMAX,
     gradient = softmax_gradient(out),
     reference = crate::reference::softmax::softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::softmax_terms)
 )]
 pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    lanes_on(Cores::One, input, out, axis, OfSoftmax);
+}
+
+/// [`softmax`] on several cores, which share the lanes.
+fn softmax_on_cores<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    lanes_on(Cores::Pool, input, out, axis, OfSoftmax);
+}
+
+/// [`softmax_lanes`].
+#[derive(Clone, Copy)]
+struct OfSoftmax;
+
+impl Lanes for OfSoftmax {
+    #[inline(always)]
+    fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize) {
+        softmax_lanes(lanes, extent);
+    }
+}
+
+/// [`log_softmax_lanes`].
+#[derive(Clone, Copy)]
+struct OfLogSoftmax;
+
+impl Lanes for OfLogSoftmax {
+    #[inline(always)]
+    fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize) {
+        log_softmax_lanes(lanes, extent);
+    }
+}
+
+/// Maps the lanes along `axis`, on one core or on several.
+fn lanes_on<T: Real>(
+    cores: Cores,
+    input: ArrayViewD<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    axis: usize,
+    map: impl Lanes,
+) {
     let extents = around(input.shape(), axis);
     let input = row_major(&input);
-    let input = elements(&input);
-    write(out, |out| map_lanes(input, extents, out, |lanes| softmax_lanes(lanes, extents[1])));
+    write(out, |out| map_lanes_on(cores, elements(&input), extents, out, map));
 }
 
 fn softmax_gradient<T: Real, const N: usize>(rule: SoftmaxGradient<'_, T, N>) -> dahl::Result<()> {
@@ -48,16 +87,19 @@ fn softmax_gradient<T: Real, const N: usize>(rule: SoftmaxGradient<'_, T, N>) ->
     check(axis < input.shape().len()),
     rows(axis),
     flops = 5 * input.len(),
+    parallel = log_softmax_on_cores,
     cuda = crate::kernels::LOG_SOFTMAX,
     gradient = log_softmax_gradient(out),
     reference = crate::reference::softmax::log_softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::log_softmax_terms)
 )]
 pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
-    let extents = around(input.shape(), axis);
-    let input = row_major(&input);
-    let input = elements(&input);
-    write(out, |out| map_lanes(input, extents, out, |lanes| log_softmax_lanes(lanes, extents[1])));
+    lanes_on(Cores::One, input, out, axis, OfLogSoftmax);
+}
+
+/// [`log_softmax`] on several cores, which share the lanes.
+fn log_softmax_on_cores<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    lanes_on(Cores::Pool, input, out, axis, OfLogSoftmax);
 }
 
 fn log_softmax_gradient<T: Real, const N: usize>(rule: LogSoftmaxGradient<'_, T, N>) -> dahl::Result<()> {
@@ -69,10 +111,7 @@ fn log_softmax_gradient<T: Real, const N: usize>(rule: LogSoftmaxGradient<'_, T,
 /// [`softmax`] of each `extent` elements.
 #[inline(always)]
 pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
-    subtract_largest(lanes, extent);
-    for value in &mut *lanes {
-        *value = value.exp();
-    }
+    exponentiate(lanes, extent);
     for lane in lanes.chunks_exact_mut(extent) {
         let sum = sum(lane);
         for value in lane {
@@ -101,6 +140,25 @@ pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: u
             }
         }
     });
+}
+
+/// `lane[i] = exp(lane[i] - largest)`, for each `extent` elements.
+#[inline(always)]
+pub(super) fn exponentiate<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
+    if extent >= SHORT {
+        for lane in lanes.chunks_exact_mut(extent) {
+            let largest = largest(lane);
+            for value in lane {
+                *value = (*value - largest).exp();
+            }
+        }
+    } else {
+        // The exponentials of all lanes in one loop: a lane alone does not fill the vectors.
+        subtract_largest(lanes, extent);
+        for value in lanes {
+            *value = value.exp();
+        }
+    }
 }
 
 #[inline(always)]

@@ -5,7 +5,10 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use super::{exp_init, mul_init, neg_init, sub_init, sum_axis_init};
+use crate::cpu::gemm::Cores;
+use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
+use crate::cpu::shared_rows::share_rows;
 
 /// The gradient of [`softmax`](super::softmax()) by its input:
 /// `out[i] = output[i] * (gradient[i] - sum of output[j] * gradient[j])`, along `axis`.
@@ -18,6 +21,7 @@ use crate::cpu::scratch::with_scratch;
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     rows(axis),
     flops = 4 * output.len(),
+    parallel = softmax_backward_on_cores,
     cuda = crate::kernels::SOFTMAX_BACKWARD,
     gradient = softmax_backward_gradient(output, gradient),
     reference = crate::reference::softmax::softmax_backward,
@@ -29,12 +33,30 @@ pub fn softmax_backward<T: Real>(
     out: ArrayViewMutD<T>,
     axis: usize,
 ) {
-    for_each_lane(output, gradient, out, axis, |outputs, gradients| {
-        let sum = simd::dot(outputs, gradients);
+    lanes_on(Cores::One, [output, gradient], out, axis, OfSoftmax);
+}
+
+/// [`softmax_backward`] on several cores, which share the lanes.
+fn softmax_backward_on_cores<T: Real>(
+    output: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    lanes_on(Cores::Pool, [output, gradient], out, axis, OfSoftmax);
+}
+
+#[derive(Clone, Copy)]
+struct OfSoftmax;
+
+impl Lane for OfSoftmax {
+    #[inline(always)]
+    fn map<C: Real<Compute = C>>(self, outputs: &mut [C], gradients: &[C]) {
+        let sum = simd::dot(&*outputs, gradients);
         for (output, gradient) in outputs.iter_mut().zip(gradients) {
             *output *= *gradient - sum;
         }
-    });
+    }
 }
 
 fn softmax_backward_gradient<T: Real, const N: usize>(
@@ -66,6 +88,7 @@ fn softmax_backward_gradient<T: Real, const N: usize>(
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     rows(axis),
     flops = 4 * output.len(),
+    parallel = log_softmax_backward_on_cores,
     cuda = crate::kernels::LOG_SOFTMAX_BACKWARD,
     gradient = log_softmax_backward_gradient(output, gradient),
     reference = crate::reference::softmax::log_softmax_backward,
@@ -77,12 +100,30 @@ pub fn log_softmax_backward<T: Real>(
     out: ArrayViewMutD<T>,
     axis: usize,
 ) {
-    for_each_lane(output, gradient, out, axis, |outputs, gradients| {
+    lanes_on(Cores::One, [output, gradient], out, axis, OfLogSoftmax);
+}
+
+/// [`log_softmax_backward`] on several cores, which share the lanes.
+fn log_softmax_backward_on_cores<T: Real>(
+    output: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    lanes_on(Cores::Pool, [output, gradient], out, axis, OfLogSoftmax);
+}
+
+#[derive(Clone, Copy)]
+struct OfLogSoftmax;
+
+impl Lane for OfLogSoftmax {
+    #[inline(always)]
+    fn map<C: Real<Compute = C>>(self, outputs: &mut [C], gradients: &[C]) {
         let sum = simd::sum(gradients);
         for (output, gradient) in outputs.iter_mut().zip(gradients) {
             *output = *gradient - output.exp() * sum;
         }
-    });
+    }
 }
 
 fn log_softmax_backward_gradient<T: Real, const N: usize>(
@@ -101,24 +142,66 @@ fn log_softmax_backward_gradient<T: Real, const N: usize>(
     Ok(())
 }
 
-/// Calls `f` with each line of `output` and of `gradient` along `axis`, widened; writes what it leaves in the first to
-/// `out`.
-#[inline(always)]
-fn for_each_lane<T: Real>(
-    output: ArrayViewD<'_, T>,
-    gradient: ArrayViewD<'_, T>,
+/// A gradient along one line.
+trait Lane: Copy + Sync {
+    /// Replaces the outputs of a line by the gradient by its inputs.
+    fn map<C: Real<Compute = C>>(self, outputs: &mut [C], gradients: &[C]);
+}
+
+/// Writes the gradient along each line along `axis`, of the outputs and the gradients by them. Several cores share the lines,
+/// if they lie side by side.
+fn lanes_on<T: Real>(
+    cores: Cores,
+    inputs: [ArrayViewD<'_, T>; 2],
     mut out: ArrayViewMutD<'_, T>,
     axis: usize,
-    f: impl Fn(&mut [T::Compute], &mut [T::Compute]),
+    map: impl Lane,
 ) {
     let extent = out.shape()[axis];
+    if out.shape()[axis + 1..].iter().all(|&after| after == 1) {
+        let inputs = inputs.each_ref().map(row_major);
+        let inputs = inputs.each_ref().map(elements);
+        let whole_bytes = out.len() * size_of::<T>();
+        return write(out, |out| {
+            share_rows(cores, [extent; 2], out, |rows, out| {
+                let inputs = inputs.map(|input| &input[rows.start * extent..rows.end * extent]);
+                simd::past_caches(out, whole_bytes, |out| simd::dispatch(Rows { inputs, extent, out, map }));
+            });
+        });
+    }
+    let [output, gradient] = inputs;
     with_scratch([extent, extent], |[outputs, gradients]: [&mut [T::Compute]; 2]| {
         let inputs = output.lanes(Axis(axis)).into_iter().zip(gradient.lanes(Axis(axis)));
         for ((output, gradient), mut out) in inputs.zip(out.lanes_mut(Axis(axis))) {
             outputs.iter_mut().zip(output).for_each(|(to, from)| *to = from.widen());
             gradients.iter_mut().zip(gradient).for_each(|(to, from)| *to = from.widen());
-            f(outputs, gradients);
+            map.map(outputs, gradients);
             out.iter_mut().zip(&*outputs).for_each(|(to, from)| *to = T::narrow(*from));
         }
     });
+}
+
+/// The gradient along lines whose elements lie side by side.
+struct Rows<'a, 'o, T, M> {
+    inputs: [&'a [T]; 2],
+    extent: usize,
+    out: &'a mut simd::PastCaches<'o, T>,
+    map: M,
+}
+
+impl<T: Real, M: Lane> simd::Vectorised for Rows<'_, '_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { inputs: [output, gradient], extent, out, map } = self;
+        with_scratch([extent, extent], |[outputs, gradients]: [&mut [T::Compute]; 2]| {
+            for (output, gradient) in output.chunks_exact(extent).zip(gradient.chunks_exact(extent)) {
+                T::widen_slice(output, outputs);
+                T::widen_slice(gradient, gradients);
+                map.map(outputs, gradients);
+                out.narrow(outputs);
+            }
+        });
+    }
 }

@@ -14,7 +14,7 @@ const UNITS: usize = 24;
 fn loss_and_gradient<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    for [batch, classes] in [[1, 1], [0, 3], [7, 3], [101, 10]] {
+    for [batch, classes] in [[1, 1], [0, 3], [7, 3], [101, 10], [3, 5000]] {
         let logits = array::<T, 2>(&rt, [batch, classes], 1);
         let labels = (0..batch).map(|sample| (sample * 7 % classes) as i64).collect::<Vec<_>>();
         let (values, given) = (exact(&logits), rt.from_vec([batch], labels.clone()).unwrap());

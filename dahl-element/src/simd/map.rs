@@ -17,11 +17,11 @@ use crate::element::Element;
 const MOST: usize = 256;
 
 /// Bytes of a block. With smaller ones the cost per block matters; larger ones leave memory idle at each page.
-const BLOCK_BYTES: usize = 512;
+pub(super) const BLOCK_BYTES: usize = 512;
 
 /// The least size of outputs that are written past the caches: they exceed the caches, so that no reader would find
 /// them there.
-const STREAM_BYTES: usize = 32 << 20;
+pub(super) const STREAM_BYTES: usize = 32 << 20;
 
 /// The computation of a map for each element of its output.
 pub trait Body<T> {
@@ -62,7 +62,7 @@ struct Map<'a, T, B> {
 
 /// A block that is stored past the caches.
 #[repr(C, align(64))]
-struct Buffer([u8; BLOCK_BYTES]);
+pub(super) struct Buffer(pub(super) [u8; BLOCK_BYTES]);
 
 impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
     type Output = ();
@@ -101,8 +101,8 @@ impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
     }
 }
 
-/// Orders stores past the caches before later ones, when the map returns or panics.
-struct Fence;
+/// Orders stores past the caches before later ones, when what stores returns or panics.
+pub(super) struct Fence;
 
 impl Drop for Fence {
     #[inline(always)]

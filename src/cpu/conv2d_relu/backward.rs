@@ -12,6 +12,7 @@ use dahl_core::{Element, ElementType, Real};
 use crate::cpu::compute::widened_len;
 use crate::cpu::conv2d::{self, Convolution, Direct, IMAGES, add_if_finite};
 use crate::cpu::direct::{self, Rectified, Unpool, UnpoolWorkspace, pooled, rectified, window_places};
+use crate::cpu::gemm::Cores;
 use crate::cpu::lanes::in_lanes;
 use crate::cpu::row_major::add_sums;
 use crate::cpu::scratch::with_scratch;
@@ -152,7 +153,7 @@ fn step_by_step<T: Real>(
         T::widen_slice(input, wide_input);
         passed.by_sums(conv.positions(), sums);
         passed.add_up(conv.batch, by_bias);
-        conv2d::backward_filters(conv, wide_input, sums, by_filters);
+        conv2d::backward_filters(Cores::One, conv, wide_input, sums, by_filters);
     });
 }
 

@@ -4,6 +4,7 @@ use super::{Filters, Order, Plane};
 use crate::cpu::conv2d::{self, Convolution};
 use crate::cpu::conv2d_relu::forward_relu;
 use crate::cpu::direct::{Write, convolve};
+use crate::cpu::gemm::Cores;
 use crate::cpu::im2col::Window;
 
 fn numbers(len: usize) -> Vec<bf16> {
@@ -110,14 +111,14 @@ fn convolutions_and_gradients_are_those_of_f32() {
         assert_eq!(in_halves, rounded(&by_input), "{conv:?} by the input");
 
         let (mut by_filters, mut of_halves) = (whole(filters_len, 4), whole(filters_len, 4));
-        conv2d::backward_filters(&conv, &input, &gradient, &mut by_filters);
-        conv2d::backward_filters(&conv, &halves[0], &halves[2], &mut of_halves);
+        conv2d::backward_filters(Cores::One, &conv, &input, &gradient, &mut by_filters);
+        conv2d::backward_filters(Cores::One, &conv, &halves[0], &halves[2], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters");
 
         // A gradient that is not aligned for pairs.
         let behind_one = [&[bf16::ONE], halves[2].as_slice()].concat();
         of_halves = whole(filters_len, 4);
-        conv2d::backward_filters(&conv, &halves[0], &behind_one[1..], &mut of_halves);
+        conv2d::backward_filters(Cores::One, &conv, &halves[0], &behind_one[1..], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters, at an odd place");
 
         // An image or a gradient that is not exact, among others that are.
@@ -134,8 +135,8 @@ fn convolutions_and_gradients_are_those_of_f32() {
                     (halves, numbers)
                 });
             let (mut by_filters, mut of_halves) = (whole(filters_len, 4), whole(filters_len, 4));
-            conv2d::backward_filters(&conv, &input, &gradient, &mut by_filters);
-            conv2d::backward_filters(&conv, &of_input, &of_gradient, &mut of_halves);
+            conv2d::backward_filters(Cores::One, &conv, &input, &gradient, &mut by_filters);
+            conv2d::backward_filters(Cores::One, &conv, &of_input, &of_gradient, &mut of_halves);
             let context = format!("{conv:?} by the filters, with a small element at {places:?}");
             assert_eq!(rounded(&of_halves), rounded(&by_filters), "{context}");
         }
