@@ -248,6 +248,9 @@ pub(super) fn add_if_finite<C: Real, const N: usize>(
 /// Images whose filter gradients are added one after the other before their sum is added to the total.
 pub(super) const IMAGES: usize = 64;
 
+/// A group of images, their gradients, and the sums of their filters.
+type GroupOfImages<'a, T> = ((&'a [T], &'a [T]), &'a mut [<T as Real>::Compute]);
+
 /// The gradient by the filters, added to `filters_gradient` (in the compute type). Several cores share the groups of
 /// [`IMAGES`] and the filters of products.
 pub(crate) fn backward_filters<T: Real>(
@@ -268,7 +271,7 @@ pub(crate) fn backward_filters<T: Real>(
         let groups = conv.batch.div_ceil(IMAGES);
         with_scratch([groups * filters_gradient.len()], |[sums]: [&mut [T::Compute]; 1]| {
             let len = filters_gradient.len();
-            let add = |((input, gradient), sums): ((&[T], &[T]), &mut [T::Compute])| {
+            let add = |((input, gradient), sums): GroupOfImages<'_, T>| {
                 sums.fill(T::Compute::ZERO);
                 let group = Convolution { batch: gradient.len() / gradient_len, ..*conv };
                 backward_filters(cores, &group, input, gradient, sums);

@@ -220,7 +220,7 @@ pub(crate) fn add_by_weight<T: Real>(
     let groups = (input.len() / extent).div_ceil(GROUP);
     with_scratch([groups * extent], |[partial]: [&mut [T::Compute]; 1]| {
         let rows = GROUP * extent;
-        let add = |((input, gradient), sums): ((&[T], &[T]), &mut [T::Compute])| {
+        let add = |((input, gradient), sums): GroupOfRows<'_, T>| {
             simd::dispatch(AddByWeight { input, gradient, sums, epsilon, centre });
         };
         if cores == Cores::Pool {
@@ -233,6 +233,9 @@ pub(crate) fn add_by_weight<T: Real>(
         add_sums(partial, [1, groups, extent], sums);
     });
 }
+
+/// A group of rows, their gradients, and the sums of their columns.
+type GroupOfRows<'a, T> = ((&'a [T], &'a [T]), &'a mut [<T as Real>::Compute]);
 
 /// The sums of the products of a group of rows.
 struct AddByWeight<'a, T: Real> {
