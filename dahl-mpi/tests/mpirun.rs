@@ -34,11 +34,11 @@ fn start(options: &[&str], ranks: usize, what: &str) -> Result<Output, Failed> {
     Ok(command.output()?)
 }
 
-/// The example, which `cargo test` has built.
-fn laptop(options: &[&str]) -> Result<(), Failed> {
+/// An example, which `cargo test` has built.
+fn example(options: &[&str], name: &str, arguments: &[&str]) -> Result<(), Failed> {
     let own = std::env::current_exe()?;
-    let built = own.ancestors().nth(2).ok_or("no folder of programs")?;
-    let output = mpirun(options, 2, &built.join("examples/laptop")).output()?;
+    let built = own.ancestors().nth(2).ok_or("no folder of programs")?.join("examples");
+    let output = mpirun(options, 2, &built.join(name)).args(arguments).output()?;
     let text = text(&output);
     let is_same = text.contains("the same bits as on one rank") && text.contains("rank 1 of 2");
     if output.status.success() && is_same { Ok(()) } else { Err(text.into()) }
@@ -64,8 +64,14 @@ pub(crate) fn tests() -> ExitCode {
             if output.status.success() { Ok(()) } else { Err(text.into()) }
         }));
     }
-    let of_laptop = options.clone();
-    trials.push(Trial::test("the_example_laptop", move || laptop(&of_laptop)));
+    for (test, name, arguments) in [
+        ("the_example_laptop", "laptop", [].as_slice()),
+        ("the_example_train", "train", &[]),
+        ("the_example_train_as_a_pipeline", "train", &["pipeline"]),
+    ] {
+        let options = options.clone();
+        trials.push(Trial::test(test, move || example(&options, name, arguments)));
+    }
     for &(what, said) in failing::ALL {
         let options = options.clone();
         trials.push(Trial::test(what, move || {
