@@ -3,8 +3,11 @@
 use dahl::VirtualDevice;
 use dahl_trace::Trace;
 
+use super::statistics::median;
+
 /// The latency in microseconds and the bytes per nanosecond of the link of a kind of device: the line through the durations of its
-/// transfers, by least squares. Without transfers of two sizes they are those of a device of which nothing is known.
+/// transfers, by least squares. Transfers of one size say the sum of both: then the rate is that of a device of which nothing is known,
+/// as is all without transfers.
 pub(super) fn of_device(traces: &[Trace], kind: &str) -> (f64, f64) {
     let mut points = Vec::new();
     for trace in traces {
@@ -19,9 +22,12 @@ pub(super) fn of_device(traces: &[Trace], kind: &str) -> (f64, f64) {
         }
     }
     let unknown = VirtualDevice::default();
-    line(&points).map_or((unknown.latency_us, unknown.link_gbytes_per_s), |(latency_ns, ns_a_byte)| {
-        (latency_ns / 1e3, 1.0 / ns_a_byte)
-    })
+    if let Some((latency_ns, ns_a_byte)) = line(&points) {
+        return (latency_ns / 1e3, 1.0 / ns_a_byte);
+    }
+    let rate = unknown.link_gbytes_per_s;
+    let latencies = points.iter().map(|(bytes, ns)| (ns - bytes / rate).max(0.0) / 1e3);
+    (median(latencies.collect()).unwrap_or(unknown.latency_us), rate)
 }
 
 /// The nanoseconds at no bytes, and those of each byte.

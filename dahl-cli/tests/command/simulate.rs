@@ -87,7 +87,7 @@ fn a_machine_is_measured_from_traces() {
     assert_eq!((&*device.name, device.speed.codelets["gemm"].measured[0].us), ("gpu", 22.333));
     let words = "simulate run.json --machine measured.toml --cpus 1 --scheduler eager --json";
     let again = object(&folder.prints(words))["nanoseconds"].as_u64().expect("a number");
-    assert!(again.abs_diff(nanoseconds) * 50 < nanoseconds, "{again} ns of {nanoseconds}");
+    assert!(again.abs_diff(nanoseconds) * 50 < nanoseconds, "{again} ns of {nanoseconds} on\n{printed}");
 }
 
 #[test]

@@ -37,12 +37,6 @@ impl TaskDesc {
         call.options.place == Placement::Any && call.options.prefetch.is_none() && self.tags == 0
     }
 
-    /// The floating-point operations of the task, if declared, and the bytes that it moves.
-    #[doc(hidden)]
-    pub fn amount_of_work(&self) -> (Option<f64>, f64) {
-        crate::perf::work(self)
-    }
-
     /// What distinguishes the codelet and the kernel from others.
     #[doc(hidden)]
     pub fn call_id(&self) -> (usize, usize) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ptr;
 
-use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc, Varying};
+use dahl_core::__program::{Initial, PartOf, StepKind, TaskDesc, Varying, work};
 use dahl_core::Codelet;
 
 use super::{
@@ -129,7 +129,7 @@ fn call(desc: &TaskDesc, varying: &[Varying], codelets: &mut Codelets) -> Call {
         (false, _, true) => Form::InPlace,
         (false, _, false) => Form::Call,
     };
-    let (flops, bytes_moved) = desc.amount_of_work();
+    let (flops, bytes_moved) = work(desc);
     let whole = |amount: f64| (amount >= 0.0).then(|| amount.round() as u64);
     Call {
         flops: flops.and_then(whole),
