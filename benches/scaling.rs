@@ -152,7 +152,7 @@ fn print(name: &str, ranks: usize, size: usize, Run { seconds, work, path }: &Ru
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let mut all = vec![1, 4, 16, 64, 256];
+    let mut all = vec![1, 4, 16, 64];
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
