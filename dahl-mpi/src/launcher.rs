@@ -99,11 +99,16 @@ impl Mpi {
     ) -> std::result::Result<Option<R>, RankFailed> {
         self.exchange(ranks, |transport| {
             let mut cause = String::new();
-            let result = as_rank(transport, || builder, program, |text| {
-                // The others hear of it before the runtime waits for its last tasks.
-                self.tell(Event::Fails { cause: text.to_owned() });
-                text.clone_into(&mut cause);
-            });
+            let result = as_rank(
+                transport,
+                || builder,
+                program,
+                |text| {
+                    // The others hear of it before the runtime waits for its last tasks.
+                    self.tell(Event::Fails { cause: text.to_owned() });
+                    text.clone_into(&mut cause);
+                },
+            );
             result.ok_or(cause)
         })
     }
