@@ -46,6 +46,63 @@ fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
         parts.iter_mut().try_for_each(|part| exp_self(part))?;
     }
     results.push(bits(&x.to_vec()?));
+    results.extend(of_rows::<T>(rt)?);
+    results.extend(of_convolutions::<T>(rt)?);
+    Ok(results)
+}
+
+/// Those of operations by rows, which the cores share in several parts. The last part has fewer rows.
+fn of_rows<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
+    let arena = rt.arena();
+    let mut results = Vec::new();
+    for (rows, extent) in [(300, 700), (40, 5000)] {
+        let x = arena.from_slice([rows, extent], &numbers::<T>(rows * extent))?;
+        let y = arena.from_vec([rows, extent], numbers::<T>(rows * extent + 7).split_off(7))?;
+        let weight = arena.from_slice([extent], &numbers::<T>(extent))?;
+        let labels = arena.from_vec([rows], (0..rows).map(|i| (i * 7 % extent) as u32).collect())?;
+        let shares = softmax_init(&arena, &x, 1)?;
+        for out in [
+            &softmax_init(&arena, &x, 0)?,
+            &softmax_backward_init(&arena, &shares, &y, 1)?,
+            &layer_norm_init(&arena, &x, &weight, &weight, 1e-5)?,
+            &layer_norm_backward_input_init(&arena, &x, &weight, &y, 1e-5)?,
+            &rms_norm_init(&arena, &x, &weight, 1e-5)?,
+            &cross_entropy_backward_init(&arena, &x, &labels, 0.5)?,
+            &shares,
+        ] {
+            results.push(bits(&out.to_vec()?));
+        }
+        results.push(bits(&layer_norm_backward_weight_init(&arena, &x, &y, 1e-5)?.to_vec()?));
+        results.push(bits(&cross_entropy_init(&arena, &x, &labels, 0.5)?.to_vec()?));
+    }
+    // Lines along an inner axis.
+    let x = arena.from_slice([4, 50, 700], &numbers::<T>(140_000))?;
+    results.push(bits(&softmax_init(&arena, &x, 1)?.to_vec()?));
+    Ok(results)
+}
+
+/// Those of convolutions of more images than one group has.
+fn of_convolutions<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
+    let arena = rt.arena();
+    let mut results = Vec::new();
+    let images = arena.from_slice([131, 4, 9, 9], &numbers::<T>(131 * 324))?;
+    let filters = arena.from_slice([6, 4, 3, 3], &numbers::<T>(216))?;
+    let gradient = arena.from_slice([131, 6, 7, 7], &numbers::<T>(131 * 294))?;
+    let mut by_images = arena.zeros([131, 4, 9, 9])?;
+    conv2d_backward_input(&gradient, &filters, &mut by_images, Conv2dGeometry::default())?;
+    results.push(bits(&by_images.to_vec()?));
+    let mut by_filters = arena.zeros([6, 4, 3, 3])?;
+    conv2d_backward_filters(&images, &gradient, &mut by_filters, Conv2dGeometry::default())?;
+    results.push(bits(&by_filters.to_vec()?));
+    let (geometry, filters) =
+        (ConvolutionGeometry::default().groups(2), arena.from_slice([6, 2, 3, 3], &numbers::<T>(108))?);
+    results.push(bits(&convolution_init(&arena, &images, &filters, geometry)?.to_vec()?));
+    results.push(bits(
+        &convolution_backward_input_init(&arena, &gradient, &filters, [9, 9], geometry)?.to_vec()?,
+    ));
+    results.push(bits(
+        &convolution_backward_filters_init(&arena, &images, &gradient, [3, 3], geometry)?.to_vec()?,
+    ));
     Ok(results)
 }
 

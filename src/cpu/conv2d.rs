@@ -26,6 +26,7 @@ use super::im2col::{Window, pack, unpack_add};
 use super::lanes::in_lanes;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
+use super::shared_rows::share_parts;
 
 /// Bytes of the patches that are packed at a time: half of a common second-level cache.
 const TILE_BYTES: usize = 256 * 1024;
@@ -248,9 +249,6 @@ pub(super) fn add_if_finite<C: Real, const N: usize>(
 /// Images whose filter gradients are added one after the other before their sum is added to the total.
 pub(super) const IMAGES: usize = 64;
 
-/// A group of images, their gradients, and the sums of their filters.
-type GroupOfImages<'a, T> = ((&'a [T], &'a [T]), &'a mut [<T as Real>::Compute]);
-
 /// The gradient by the filters, added to `filters_gradient` (in the compute type). Several cores share the groups of
 /// [`IMAGES`] and the filters of products.
 pub(crate) fn backward_filters<T: Real>(
@@ -271,19 +269,12 @@ pub(crate) fn backward_filters<T: Real>(
         let groups = conv.batch.div_ceil(IMAGES);
         with_scratch([groups * filters_gradient.len()], |[sums]: [&mut [T::Compute]; 1]| {
             let len = filters_gradient.len();
-            let add = |((input, gradient), sums): GroupOfImages<'_, T>| {
+            let inputs = [(input, IMAGES * image_len), (gradient, IMAGES * gradient_len)];
+            share_parts(cores, inputs, (&mut *sums, len), |[input, gradient], sums| {
                 sums.fill(T::Compute::ZERO);
                 let group = Convolution { batch: gradient.len() / gradient_len, ..*conv };
                 backward_filters(cores, &group, input, gradient, sums);
-            };
-            let [images, gradients] = [image_len, gradient_len].map(|len| IMAGES * len);
-            if cores == Cores::Pool {
-                let inputs = input.par_chunks(images).zip(gradient.par_chunks(gradients));
-                inputs.zip(sums.par_chunks_exact_mut(len)).for_each(add);
-            } else {
-                let inputs = input.chunks(images).zip(gradient.chunks(gradients));
-                inputs.zip(sums.chunks_exact_mut(len)).for_each(add);
-            }
+            });
             add_sums(sums, [1, groups, filters_gradient.len()], filters_gradient);
         });
         return;

@@ -4,8 +4,9 @@
 //! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
 //! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
 //! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
-//! normalised ([`planes`], [`normalize`]), rows that cores share ([`shared_rows`]), rotations of pairs ([`rotary`]), long rows' sums of exponentials ([`log_sum_exp`]), sums and products that keep their accuracy
-//! ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
+//! normalised ([`planes`], [`normalize`]), rows that cores share ([`shared_rows`]), rotations of pairs ([`rotary`]), gates
+//! of recurrent cells ([`gates`]), sums of exponentials of long rows ([`log_sum_exp`]), sums and products that keep their
+//! accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
 //! ([`philox`]), and the temporary memory that they recycle ([`scratch`]). Everything is safe to call and checks its
 //! bounds. In this package only this module may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and
 //! [`tiles`], instructions of [`lanes`], loops of [`direct`] that read lines without a check for each, and [`prefetch`]
@@ -23,6 +24,7 @@ pub(crate) mod conv2d_relu;
 pub(crate) mod convolution;
 mod depthwise;
 pub(crate) mod direct;
+pub(crate) mod gates;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod indexed;

@@ -1,13 +1,12 @@
 //! [`normalized`]: rows divided by their deviation from their mean, or from zero; and the gradients.
 
-use dahl_core::rayon::prelude::*;
 use dahl_core::simd::{PastCaches, past_caches};
 use dahl_core::{Element, Real, simd};
 
 use super::gemm::Cores;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
-use super::shared_rows::share_rows;
+use super::shared_rows::{share_parts, share_rows};
 use super::sum_of::{magnitude_of, mean_of};
 
 /// What the elements of a row are measured from.
@@ -220,22 +219,13 @@ pub(crate) fn add_by_weight<T: Real>(
     let groups = (input.len() / extent).div_ceil(GROUP);
     with_scratch([groups * extent], |[partial]: [&mut [T::Compute]; 1]| {
         let rows = GROUP * extent;
-        let add = |((input, gradient), sums): GroupOfRows<'_, T>| {
+        let inputs = [(input, rows), (gradient, rows)];
+        share_parts(cores, inputs, (&mut *partial, extent), |[input, gradient], sums| {
             simd::dispatch(AddByWeight { input, gradient, sums, epsilon, centre });
-        };
-        if cores == Cores::Pool {
-            let inputs = input.par_chunks(rows).zip(gradient.par_chunks(rows));
-            inputs.zip(partial.par_chunks_mut(extent)).for_each(add);
-        } else {
-            let inputs = input.chunks(rows).zip(gradient.chunks(rows));
-            inputs.zip(partial.chunks_mut(extent)).for_each(add);
-        }
+        });
         add_sums(partial, [1, groups, extent], sums);
     });
 }
-
-/// A group of rows, their gradients, and the sums of their columns.
-type GroupOfRows<'a, T> = ((&'a [T], &'a [T]), &'a mut [<T as Real>::Compute]);
 
 /// The sums of the products of a group of rows.
 struct AddByWeight<'a, T: Real> {

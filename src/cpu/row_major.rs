@@ -203,7 +203,7 @@ pub(crate) fn map_lanes<T: Real>(
 }
 
 /// A function of lines of elements, which [`map_lanes_on`] maps.
-pub(crate) trait Lanes: Copy + Sync {
+pub(crate) trait MapOfLanes: Copy + Sync {
     /// Replaces lines of `extent` elements, one after the other, by their results.
     fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize);
 }
@@ -214,7 +214,7 @@ pub(crate) fn map_lanes_on<T: Real>(
     input: &[T],
     extents: [usize; 3],
     out: &mut [T],
-    map: impl Lanes,
+    map: impl MapOfLanes,
 ) {
     let [before, extent, after] = extents;
     let whole_bytes = size_of_val(out);
@@ -239,7 +239,7 @@ struct MapRows<'a, 'o, T, M> {
     map: M,
 }
 
-impl<T: Real, M: Lanes> simd::Vectorised for MapRows<'_, '_, T, M> {
+impl<T: Real, M: MapOfLanes> simd::Vectorised for MapRows<'_, '_, T, M> {
     type Output = ();
 
     #[inline(always)]
@@ -265,7 +265,7 @@ struct MapLanes<'a, T, M> {
     map: M,
 }
 
-impl<T: Real, M: Lanes> simd::Vectorised for MapLanes<'_, T, M> {
+impl<T: Real, M: MapOfLanes> simd::Vectorised for MapLanes<'_, T, M> {
     type Output = ();
 
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! [`share_rows`]: an output of rows that the cores share, each of which is computed from the same rows of the inputs.
+//! [`share_rows`] and [`share_parts`]: an output that the cores share, in rows or in parts, each of which is computed from the same
+//! rows or parts of the inputs.
 
 use std::ops::Range;
 
@@ -29,5 +30,21 @@ pub(crate) fn share_rows<T: Send>(
             let parts = out.par_chunks_mut(of_part * extent).enumerate();
             parts.for_each(|(part, out)| f(part * of_part..rows.min((part + 1) * of_part), out));
         }
+    }
+}
+
+/// Calls `f` with each part of two inputs and of `out`, of these lengths. Several cores share the parts.
+pub(crate) fn share_parts<A: Sync, B: Send>(
+    cores: Cores,
+    [(first, first_len), (second, second_len)]: [(&[A], usize); 2],
+    (out, len): (&mut [B], usize),
+    f: impl Fn([&[A]; 2], &mut [B]) + Sync,
+) {
+    if cores == Cores::Pool {
+        let inputs = first.par_chunks(first_len).zip(second.par_chunks(second_len));
+        inputs.zip(out.par_chunks_mut(len)).for_each(|((first, second), out)| f([first, second], out));
+    } else {
+        let inputs = first.chunks(first_len).zip(second.chunks(second_len));
+        inputs.zip(out.chunks_mut(len)).for_each(|((first, second), out)| f([first, second], out));
     }
 }

@@ -8,7 +8,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use crate::cpu::gemm::Cores;
-use crate::cpu::row_major::{Lanes, around, elements, map_lanes_on, row_major, write};
+use crate::cpu::row_major::{MapOfLanes, around, elements, map_lanes_on, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `out[i] = exp(input[i]) / sum of exp(input[j])`, along `axis`.
@@ -40,7 +40,7 @@ fn softmax_on_cores<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: 
 #[derive(Clone, Copy)]
 struct OfSoftmax;
 
-impl Lanes for OfSoftmax {
+impl MapOfLanes for OfSoftmax {
     #[inline(always)]
     fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize) {
         softmax_lanes(lanes, extent);
@@ -51,7 +51,7 @@ impl Lanes for OfSoftmax {
 #[derive(Clone, Copy)]
 struct OfLogSoftmax;
 
-impl Lanes for OfLogSoftmax {
+impl MapOfLanes for OfLogSoftmax {
     #[inline(always)]
     fn map<C: Real<Compute = C>>(self, lanes: &mut [C], extent: usize) {
         log_softmax_lanes(lanes, extent);
@@ -64,7 +64,7 @@ fn lanes_on<T: Real>(
     input: ArrayViewD<'_, T>,
     out: ArrayViewMutD<'_, T>,
     axis: usize,
-    map: impl Lanes,
+    map: impl MapOfLanes,
 ) {
     let extents = around(input.shape(), axis);
     let input = row_major(&input);

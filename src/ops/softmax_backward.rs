@@ -36,7 +36,7 @@ pub fn softmax_backward<T: Real>(
     lanes_on(Cores::One, [output, gradient], out, axis, OfSoftmax);
 }
 
-/// [`softmax_backward`] on several cores, which share the lanes.
+/// [`softmax_backward`] on several cores, which share the lanes if these lie side by side.
 fn softmax_backward_on_cores<T: Real>(
     output: ArrayViewD<T>,
     gradient: ArrayViewD<T>,
@@ -103,7 +103,7 @@ pub fn log_softmax_backward<T: Real>(
     lanes_on(Cores::One, [output, gradient], out, axis, OfLogSoftmax);
 }
 
-/// [`log_softmax_backward`] on several cores, which share the lanes.
+/// [`log_softmax_backward`] on several cores, which share the lanes if these lie side by side.
 fn log_softmax_backward_on_cores<T: Real>(
     output: ArrayViewD<T>,
     gradient: ArrayViewD<T>,

@@ -2,6 +2,8 @@
 //!
 //! For loops over rows that need a row in scratch memory anyway; [`map`](super::map) is for single elements.
 
+use std::marker::PhantomData;
+
 use super::conversion::narrow_block;
 use super::level::{At, Loop, dispatch_loop};
 use super::map::{BLOCK_BYTES, Buffer, Fence, STREAM_BYTES};
@@ -13,6 +15,8 @@ pub struct PastCaches<'a, T> {
     /// What is not yet written.
     rest: &'a mut [T],
     streams: bool,
+    /// It stays on its thread: a fence orders the stores of one thread alone.
+    on_one_thread: PhantomData<*const ()>,
 }
 
 /// Calls `f` with an output. Its parts are written past the caches if the whole array, of which it may be a part, has so many
@@ -24,7 +28,7 @@ pub fn past_caches<T: Real, R>(
 ) -> R {
     let streams = whole_bytes >= STREAM_BYTES && LINE_BYTES.is_multiple_of(size_of::<T>());
     let _fence = streams.then_some(Fence);
-    f(&mut PastCaches { rest: output, streams })
+    f(&mut PastCaches { rest: output, streams, on_one_thread: PhantomData })
 }
 
 impl<T: Real> PastCaches<'_, T> {
@@ -61,6 +65,9 @@ impl<T: Real> Loop for Narrow<'_, T> {
         };
         let ((before, from), (to_before, to)) = (from.split_at(first), to.split_at_mut(first));
         narrow_block(at, before, to_before);
+        if to.is_empty() {
+            return; // also elements whose size divides no line
+        }
         let mut buffer = Buffer([0; BLOCK_BYTES]);
         let buffer: &mut [T] = bytemuck::cast_slice_mut(&mut buffer.0);
         for (from, to) in from.chunks(buffer.len()).zip(to.chunks_mut(buffer.len())) {

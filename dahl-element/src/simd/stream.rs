@@ -48,7 +48,8 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
         // - the token proves AVX-512 F (invariant L2).
         // - `to` is aligned to a line: `copy` has checked it.
         // - nothing accesses the line before `fence`: of the two callers, the loop of `map` lends it to no other code, and
-        //   `PastCaches` has the output alone until `past_caches` has fenced, and lends each element to one store.
+        //   `PastCaches` has the output alone until `past_caches` has fenced, and lends each element to one store. It is not
+        //   `Send`, so the thread that stores is the one that fences.
         unsafe { x86_64::store_512(line, to) };
     } else {
         // SAFETY: as above, with AVX; `copy` calls this only where the level is V3 at least.

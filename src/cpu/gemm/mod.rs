@@ -47,12 +47,12 @@ const BLOCK_INNER: usize = 512;
 const SUMS_ROWS: usize = 1024;
 const SUMS_COLS: usize = 1024;
 
-/// On how many cores a product runs.
+/// On how many cores a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cores {
     /// On the calling one.
     One,
-    /// On those of the rayon pool, if the product is large enough.
+    /// On those of the rayon pool, where there is enough to share.
     Pool,
 }
 
