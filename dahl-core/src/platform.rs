@@ -109,6 +109,12 @@ impl Platform {
         kernel.is_on_cuda() && kernel.library().is_none_or(has)
     }
 
+    /// Whether worker `worker` is a real device that is not lost.
+    pub(crate) fn is_working_device(&self, worker: usize) -> bool {
+        let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
+        device.zip(self.devices()).is_some_and(|(device, devices)| !devices.is_lost(device))
+    }
+
     /// Whether worker `worker` is a real device that can run a task of a reduction.
     fn can_reduce(&self, worker: usize, task: &TaskDesc) -> bool {
         let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
@@ -124,6 +130,7 @@ impl Forecast for Platform {
                 self.has_kernel(worker, call.codelet)
                     && call.kernel.is_none_or(|kernel| self.is_for(worker, kernel))
             }
+            Action::Program(_) => self.is_working_device(worker),
             _ => self.worker(worker).is_cpu() || self.can_reduce(worker, task),
         };
         is_there

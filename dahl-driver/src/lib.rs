@@ -12,7 +12,8 @@ mod driver;
 mod libraries;
 
 pub use driver::{
-    Allocation, CudaDevice, CudaError, DeviceSearch, Event, Function, GraphCounts, HostFetch,
-    KernelParameters, LaunchConfig, Moved, Names, Now, Pinned, Range, Unloaded, no_compiler,
+    Allocation, Captured, CudaDevice, CudaError, DeviceSearch, Event, Function, GraphCounts, HostFetch,
+    KernelParameters, LaunchConfig, Moved, Names, Now, Pinned, ProgramGraph, Queue, Range, Unloaded,
+    no_compiler,
 };
 pub use libraries::{Cublas, Cudnn};

@@ -325,6 +325,7 @@ impl Program {
             return Err(refusal(name, planned.memory.too_large_for(most), location));
         }
         let (memory, instance) = planner.instance(&graph, planned)?;
+        reports.extend(on_device(&instance, graph.tasks()));
         Ok(Kept {
             signature: before.signature().clone(),
             is_compared: false,
@@ -337,4 +338,13 @@ impl Program {
             instance,
         })
     }
+}
+
+/// Whether a device runs a program of so many tasks as one graph, where there are devices.
+fn on_device(instance: &Instance, tasks: usize) -> Option<PassReport> {
+    let (after, note) = match instance.on_device()? {
+        Ok(()) => (1, "a CUDA device runs it as one graph".to_owned()),
+        Err(reason) => (tasks, format!("not done: {reason}")),
+    };
+    Some(PassReport { pass: "device", before: tasks, after, notes: vec![note] })
 }

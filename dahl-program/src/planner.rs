@@ -35,10 +35,9 @@ impl Planner<'_> {
     pub(crate) fn plan(&self, graph: &mut Graph) -> Planned {
         let mut order = Order::of(graph);
         let demand = Demand::of(graph);
-        let mut memory = match (self.engine.has_devices(), self.tight) {
-            (true, _) => MemoryPlan::new(&demand, &mut order, Sharing::Apart),
-            (false, false) => MemoryPlan::new(&demand, &mut order, Sharing::Ordered),
-            (false, true) => {
+        let mut memory = match self.tight {
+            false => MemoryPlan::new(&demand, &mut order, Sharing::Ordered),
+            true => {
                 let reorder = |steps: &[usize]| {
                     graph.reorder(steps);
                     (Demand::of(graph), Order::of(graph))
@@ -60,9 +59,6 @@ impl Planner<'_> {
     /// It ends at the latest when the graph has [`MOST_STEPS`] times as many steps.
     pub(crate) fn fit(&self, graph: &mut Graph, planned: &mut Planned, most: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.engine.has_devices() {
-            return notes;
-        }
         let (least, bodies) = (least_bytes(graph), planned.memory.bodies_bytes());
         planned.memory.allow_recomputation(least);
         if least + bodies > most {

@@ -11,4 +11,5 @@ mod recording;
 mod reductions;
 mod refused;
 mod rows;
+mod steps;
 mod views;

@@ -328,6 +328,11 @@ impl Arena {
         self.runtime.host().worker_infos()
     }
 
+    /// Whether its runtime is a simulated machine.
+    pub fn is_simulated(&self) -> bool {
+        self.runtime.host().is_simulated()
+    }
+
     /// Another arena of the same runtime.
     #[track_caller]
     pub fn sibling(&self) -> Arena {

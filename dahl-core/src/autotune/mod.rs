@@ -71,6 +71,13 @@ pub(crate) struct Selection {
     trial: Option<(Arc<TuningEntry>, usize)>,
 }
 
+/// What selects for a task.
+enum Found<'c> {
+    /// There is only this.
+    Fixed(Selection),
+    Entry(&'c Arc<TuningEntry>),
+}
+
 /// The worker that a task runs on, and its surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct RunTarget<'t> {
@@ -281,6 +288,42 @@ impl ChoiceCache {
         codelet: &'static Codelet,
         task: &TaskDesc,
     ) -> Selection {
+        match self.find(choices, target, codelet, task) {
+            Found::Fixed(selection) => selection,
+            Found::Entry(entry) => {
+                let mut selection = entry.select(target.idle > 0);
+                selection.team |= choices.teams == TeamPolicy::Always && selection.kernel.is_parallel();
+                selection
+            }
+        }
+    }
+
+    /// The kernel of a task, if nothing is measured for the choice any more.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn settled(
+        &mut self,
+        choices: &Choices,
+        target: RunTarget<'_>,
+        codelet: &'static Codelet,
+        task: &TaskDesc,
+    ) -> Option<&'static Kernel> {
+        match self.find(choices, target, codelet, task) {
+            Found::Fixed(selection) => Some(selection.kernel),
+            Found::Entry(entry) => entry.settled(target.idle > 0),
+        }
+    }
+
+    /// The only selection for a task, or the entry that selects.
+    fn find(
+        &mut self,
+        choices: &Choices,
+        target: RunTarget<'_>,
+        codelet: &'static Codelet,
+        task: &TaskDesc,
+    ) -> Found<'_> {
         let only = target.only(task);
         let mut kernels = target.kernels(codelet);
         let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
@@ -289,7 +332,8 @@ impl ChoiceCache {
         let always = choices.teams == TeamPolicy::Always;
         let is_open = first.is_parallel() && target.has_team && choices.teams == TeamPolicy::Measured;
         if !is_choice && !is_open {
-            return Selection { kernel: first, team: always && first.is_parallel(), trial: None };
+            let team = always && first.is_parallel();
+            return Found::Fixed(Selection { kernel: first, team, trial: None });
         }
         let sweeps = choices.sweeps.load(Ordering::Acquire);
         if self.sweeps != sweeps {
@@ -305,22 +349,11 @@ impl ChoiceCache {
             // Two hashes may be equal by chance: one codelet's kernel must not run on another's arrays.
             *entry = choices.enter(target, codelet, task);
         }
-        let mut selection = entry.select(target.idle > 0);
-        selection.team |= always && selection.kernel.is_parallel();
-        selection
+        Found::Entry(entry)
     }
 }
 
 impl Selection {
-    /// Whether its duration is measured for the choice.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
-    pub(crate) fn is_trial(&self) -> bool {
-        self.trial.is_some()
-    }
-
     /// Records the duration of the kernel, unless it failed.
     pub(crate) fn end(self, time_ns: Option<u64>) {
         if let Some((entry, candidate)) = self.trial {
@@ -388,6 +421,16 @@ impl TuningEntry {
         let (kernel, team) = autotuner.candidate(candidate);
         let trial = is_trial.then(|| (Arc::clone(self), candidate));
         Selection { kernel: self.kernels[kernel], team, trial }
+    }
+
+    /// The final kernel, if there is one.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    fn settled(&self, idle: bool) -> Option<&'static Kernel> {
+        let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
+        (decided != OPEN).then(|| self.kernels[decided as usize >> 1])
     }
 
     fn decide(&self, autotuner: &mut Autotuner) {

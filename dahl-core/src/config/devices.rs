@@ -36,8 +36,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether CUDA devices launch repeated sequences of kernels together, as CUDA graphs, with fewer calls of the
-    /// driver (`docs/cuda-devices.md`). Results have the same bits. The duration of each of these tasks is not known.
+    /// Sets whether CUDA devices run programs as CUDA graphs, each with one launch (`docs/cuda-devices.md`). Results have the bits
+    /// that single tasks have on the device. The duration of each of these tasks is not known. On by default.
     pub fn cuda_graphs(mut self, graphs: bool) -> Self {
         self.cuda_graphs = Some(graphs);
         self
@@ -62,7 +62,7 @@ pub(super) fn cuda_devices(
     let limit_bytes = limit_bytes(limit_mb)?;
     let switch = |number: u64| (number <= 1).then_some(number == 1);
     let tf32 = from_environment(TF32, tf32, false, switch)?;
-    let graphs = from_environment(GRAPHS, graphs, false, switch)?;
+    let graphs = from_environment(GRAPHS, graphs, true, switch)?;
     let clock = clock.clone();
     let now_ns: Now = Arc::new(move || clock.now_ns());
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), &now_ns) {
@@ -75,7 +75,7 @@ pub(super) fn cuda_devices(
     }
     let setting = |device: Arc<CudaDevice>| {
         device.allow_tf32(tf32);
-        device.batch_launches(graphs);
+        device.run_graphs(graphs);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };

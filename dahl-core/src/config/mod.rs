@@ -43,7 +43,7 @@ use crate::topology::Binding;
 /// | [`cuda_devices`](Self::cuda_devices) | `DAHL_NCUDA` | all that there are |
 /// | [`cuda_limit_mb`](Self::cuda_limit_mb) | `DAHL_CUDA_LIMIT_MB` | nine tenths of what is free |
 /// | [`cuda_tf32`](Self::cuda_tf32) | `DAHL_CUDA_TF32`: 0 or 1 | 0 |
-/// | [`cuda_graphs`](Self::cuda_graphs) | `DAHL_CUDA_GRAPHS`: 0 or 1 | 0 |
+/// | [`cuda_graphs`](Self::cuda_graphs) | `DAHL_CUDA_GRAPHS`: 0 or 1 | 1 |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |

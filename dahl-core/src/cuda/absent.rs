@@ -89,11 +89,11 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn batch_launches(&self, _: bool) {
+    pub(crate) fn run_graphs(&self, _: bool) {
         match self.0 {}
     }
 
-    pub(crate) fn batches_launches(&self) -> bool {
+    pub(crate) fn runs_graphs(&self) -> bool {
         match self.0 {}
     }
 

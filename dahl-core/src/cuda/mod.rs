@@ -35,12 +35,14 @@ pub use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
 #[cfg(feature = "cuda")]
 #[doc(inline)]
 pub use dahl_driver::no_compiler;
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+pub(crate) use dahl_driver::{
+    Captured, Cudnn, Function, KernelParameters, LaunchConfig, Names, Pinned, ProgramGraph, Queue, Unloaded,
+};
 #[cfg(feature = "cuda")]
 pub(crate) use dahl_driver::{
     CudaDevice, CudaError, DeviceSearch, Event, GraphCounts, HostFetch, Moved, Now,
 };
-#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
-pub(crate) use dahl_driver::{Cudnn, Function, KernelParameters, LaunchConfig, Names, Pinned, Unloaded};
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
 pub(crate) use kernel::views_of;

@@ -11,6 +11,8 @@ pub(crate) enum Action {
     Kernel(Call),
     /// A worker combines partial results of a reduction, or the total with the array.
     Combine(Combination),
+    /// The worker of a device runs a whole program as one graph.
+    Program(Call),
     /// No thread of the runtime: the code that is told that the accesses are held reports the end.
     External(Call),
     /// None: the host waits for its access.
@@ -27,7 +29,7 @@ impl Action {
     /// Its name if there is no codelet.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Kernel(call) | Self::External(call) => call.codelet.name,
+            Self::Kernel(call) | Self::Program(call) | Self::External(call) => call.codelet.name,
             Self::Combine(combination) => combination.codelet.name,
             Self::Wait => "wait",
             Self::Forget => "forget",

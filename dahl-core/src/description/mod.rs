@@ -133,7 +133,9 @@ impl TaskDesc {
     /// Sets where the task runs.
     pub(crate) fn set_place(&mut self, place: Placement) {
         match &mut self.action {
-            Action::Kernel(call) | Action::External(call) => call.options.place = place,
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => {
+                call.options.place = place
+            }
             Action::Combine(combination) => combination.place = place,
             Action::Wait | Action::Forget | Action::Split | Action::Join => {}
         }
@@ -142,7 +144,7 @@ impl TaskDesc {
     /// The call of a codelet, mutably, if it is one.
     pub(crate) fn call_mut(&mut self) -> Option<&mut Call> {
         match &mut self.action {
-            Action::Kernel(call) | Action::External(call) => Some(call),
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => Some(call),
             _ => None,
         }
     }
@@ -161,7 +163,7 @@ impl TaskDesc {
     #[inline]
     pub(crate) fn call(&self) -> Option<&Call> {
         match &self.action {
-            Action::Kernel(call) | Action::External(call) => Some(call),
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => Some(call),
             _ => None,
         }
     }
@@ -183,7 +185,7 @@ impl TaskDesc {
     #[inline]
     pub(crate) fn codelet_if_any(&self) -> Option<&'static Codelet> {
         match &self.action {
-            Action::Kernel(call) | Action::External(call) => Some(call.codelet),
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => Some(call.codelet),
             Action::Combine(combination) => Some(combination.codelet),
             Action::Wait | Action::Forget | Action::Split | Action::Join => None,
         }
@@ -248,7 +250,7 @@ impl TaskDesc {
     #[inline]
     pub(crate) fn place(&self) -> Placement {
         match &self.action {
-            Action::Kernel(call) | Action::External(call) => call.options.place,
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => call.options.place,
             Action::Combine(combination) => combination.place,
             Action::Wait | Action::Forget | Action::Split | Action::Join => Placement::Any,
         }
@@ -333,7 +335,7 @@ impl TaskDesc {
 
     fn element_bytes(&self, position: usize) -> usize {
         match &self.action {
-            Action::Kernel(call) | Action::External(call) => {
+            Action::Kernel(call) | Action::Program(call) | Action::External(call) => {
                 let parameter = call.over.map_or(position, |over| over.parameter_of(position));
                 let is_operand = position < self.operand_count();
                 let parameter = call.codelet.parameters.get(parameter).filter(|_| is_operand);

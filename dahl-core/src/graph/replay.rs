@@ -7,6 +7,7 @@ use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::device_program::DeviceProgram;
 use super::record::{Record, Submitted};
 use crate::device::FetchError;
 use crate::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +22,8 @@ pub(crate) struct Node {
     pub(crate) after: Box<[u32]>,
     /// For a branch or a loop, which no worker runs.
     pub(crate) bodies: Option<Box<dyn Bodies>>,
+    /// For a whole program that a device runs as one graph.
+    pub(crate) device_program: Option<Box<DeviceProgram>>,
     replay: *const Replay,
 }
 
@@ -59,7 +62,14 @@ pub(crate) struct Running {
 }
 
 /// What keeps the tasks of a replay.
-pub(crate) trait Keeps: Any + Send + Sync + std::fmt::Debug {}
+pub(crate) trait Keeps: Any + Send + Sync + std::fmt::Debug {
+    /// Begins the replay of a program task by task, which a device cannot run as one graph now: `task` is what it would have
+    /// been. `is_placed` says whether the device runs each of its tasks.
+    ///
+    /// # Safety
+    /// The task has begun and not ended, and nothing else ends its replay, which was `envelope`'s.
+    unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>, is_placed: bool);
+}
 
 // SAFETY: `running` is written by the thread that begins the replay, before it hands a task over, and taken by the thread
 // that counts the last one; the rest is atomic or does not change while a replay runs.
@@ -78,6 +88,7 @@ impl Replay {
             before,
             after: after.into_boxed_slice(),
             bodies: None,
+            device_program: None,
             replay: ptr::null(),
         });
         let mut replay = Box::new(Self {
@@ -94,6 +105,11 @@ impl Replay {
     /// Makes a branch or a loop of task `node`, before the first replay.
     pub(crate) fn set_bodies(&mut self, node: usize, bodies: Box<dyn Bodies>) {
         self.nodes[node].bodies = Some(bodies);
+    }
+
+    /// Makes the only task a whole program that a device runs, before the first replay.
+    pub(crate) fn set_device_program(&mut self, program: Box<DeviceProgram>) {
+        self.nodes[0].device_program = Some(program);
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
@@ -116,6 +132,15 @@ impl Replay {
         for node in &self.nodes {
             node.record.arm_for_replay(node.before);
         }
+    }
+
+    /// Gives the replay up whose only task this is, and which another one takes over.
+    ///
+    /// # Safety
+    /// The task has begun and not ended, and the caller does not end it.
+    pub(crate) unsafe fn give_up(&self) -> Running {
+        // SAFETY: guaranteed by the caller: nobody counts the task, so nobody else uses the cell.
+        unsafe { (*self.running.get()).take() }.expect("a task that has begun is of a replay")
     }
 
     /// Counts a task that has ended. For the last one: the replay, which has ended.

@@ -158,11 +158,6 @@ impl ModelEntry {
         size_of::<Self>() + rows + recent + footprint::bytes(&self.footprint)
     }
 
-    /// How many durations, but for the first call, worker `worker` has measured.
-    pub(super) fn measured_by(&self, worker: usize) -> u64 {
-        self.rows[worker].get().map_or(0, |row| row.count())
-    }
-
     /// The durations of each worker; the host has the last number.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Samples)> {
         self.rows.iter().enumerate().filter_map(|(worker, row)| Some((worker, row.get()?.as_ref())))

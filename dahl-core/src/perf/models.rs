@@ -364,19 +364,4 @@ impl ModelCache {
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
         key
     }
-    /// How often this worker has measured such tasks, without first calls.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
-    pub(crate) fn measured(
-        &self,
-        kind: &str,
-        codelet: &'static Codelet,
-        kernel: &'static str,
-        task: &TaskDesc,
-    ) -> u64 {
-        let entry = self.entries.get(&key(codelet, kernel, kind, task));
-        entry.zip(self.worker).map_or(0, |(entry, worker)| entry.measured_by(worker))
-    }
 }

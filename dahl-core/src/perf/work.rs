@@ -21,7 +21,12 @@ pub(crate) fn kernel_of(task: &TaskDesc) -> Option<&'static str> {
         Action::Kernel(call) => {
             Some(call.in_place_kernel().or(call.kernel).or(call.codelet.cpu_kernel())?.name())
         }
-        Action::External(_) | Action::Wait | Action::Forget | Action::Split | Action::Join => None,
+        Action::Program(_)
+        | Action::External(_)
+        | Action::Wait
+        | Action::Forget
+        | Action::Split
+        | Action::Join => None,
     }
 }
 

@@ -29,6 +29,11 @@ impl BoundSpec {
             && (kind.writes || !self.changes)
     }
 
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether a body that is called with this array is called as it was recorded.
     pub(super) fn fits_array(&self, array: &ArraySpec) -> bool {
         let part = match array.place {

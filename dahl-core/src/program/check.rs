@@ -16,7 +16,7 @@ use crate::graph::{PartOf, span};
 /// What is wrong: a step that does not fit its arrays, two steps on one array, on an array and a part of it, or on two
 /// arrays that share memory, of which neither comes after the other, an order with a circle, or an array that shares its
 /// place and keeps a value.
-pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step], devices: bool) -> Result<(), String> {
+pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step]) -> Result<(), String> {
     for (number, step) in steps.iter().enumerate() {
         check_step(arrays, step).map_err(|fact| format!("step {number}: {fact}"))?;
         if step.after.iter().any(|&after| after as usize <= number || after as usize >= steps.len()) {
@@ -43,7 +43,7 @@ pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step], devices:
             })?;
         }
     }
-    check_places(arrays, bytes, &mut order, steps, devices)
+    check_places(arrays, bytes, &mut order, steps)
 }
 
 /// The arrays that a step uses, and whether it changes each.
@@ -268,7 +268,6 @@ fn check_places(
     bytes: usize,
     order: &mut Order<'_>,
     steps: &[Step],
-    devices: bool,
 ) -> Result<(), String> {
     let mut used: HashMap<usize, Vec<usize>> = HashMap::new();
     // A use of a part is one of its whole array.
@@ -306,7 +305,7 @@ fn check_places(
             let mut precedes = |earlier: &[usize], later: &[usize]| {
                 later.iter().all(|&later| earlier.iter().all(|&earlier| order.is_after(later, earlier)))
             };
-            if devices || keeps(array) || keeps(other) || !(precedes(one, two) || precedes(two, one)) {
+            if keeps(array) || keeps(other) || !(precedes(one, two) || precedes(two, one)) {
                 return Err(format!("arrays {array} and {other} share memory, and their uses overlap"));
             }
         }

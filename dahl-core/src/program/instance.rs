@@ -5,11 +5,13 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::apart::Apart;
 use super::bindings::Bindings;
 use super::bodies::{Instances, fill_flow};
 use super::bound::{BoundSpec, bound};
 use super::check;
 use super::engine::Engine;
+use super::on_device::OnDevice;
 use super::pending_call::PendingCalls;
 use super::steps::{ArraySpec, Place, Step, StepKind};
 use super::varying::{CallNumbers, Varying};
@@ -48,6 +50,8 @@ pub struct Instance {
     tasks: u64,
     /// Each replay accesses it exclusively.
     turn: Array<'static, u8, 1>,
+    /// As one task of a device; or why no device runs it so.
+    on_device: std::result::Result<OnDevice, String>,
     pending: PendingCalls,
     _block: Block,
 }
@@ -58,7 +62,19 @@ unsafe impl Send for Instance {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Instance {}
 
-impl Keeps for Instance {}
+impl Keeps for Instance {
+    unsafe fn begin_by_task(
+        self: Arc<Self>,
+        task: &Submitted,
+        envelope: NonNull<Submitted>,
+        is_placed: bool,
+    ) {
+        let states =
+            task.accesses().map(|access| NonNull::from(access.state().expect("each is of an array")));
+        // SAFETY: guaranteed by the caller: the turn is still this replay's, whose envelope holds its accesses.
+        unsafe { self.begin_tasks(envelope, states, is_placed) };
+    }
+}
 
 impl Instance {
     /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together.
@@ -74,19 +90,22 @@ impl Instance {
         steps: Vec<Step>,
         location: &'static Location<'static>,
     ) -> Result<Arc<Self>> {
-        let devices = engine.has_devices();
-        check::check(&arrays, bytes, &steps, devices).map_err(|fact| {
+        check::check(&arrays, bytes, &steps).map_err(|fact| {
             let fact = format!("its plan is wrong, which is an error in dahl: {fact}");
             Error::at(ErrorKind::Program { program: name.name, fact }, location)
         })?;
         let executor = engine.executor();
         let shared = engine.shared();
-        let block = block_in_submission(executor, bytes.max(ALIGN_BYTES), Holder::new("program", location))
-            .map_err(|shortage| shortage.at(location))?;
+        // In main memory arrays that may be on a device do not share places: a replica of an earlier one could come home later.
+        let apart = engine.has_devices().then(|| Apart::of(&arrays));
+        let host_bytes = apart.as_ref().map_or(bytes, |apart| apart.bytes);
+        let block =
+            block_in_submission(executor, host_bytes.max(ALIGN_BYTES), Holder::new("program", location))
+                .map_err(|shortage| shortage.at(location))?;
         let (mut states, mut begins) = (Vec::with_capacity(arrays.len()), Vec::new());
         let bound = bound(&arrays, &steps);
         let mut bound_by = Vec::with_capacity(arrays.len());
-        for array in arrays {
+        for (number, array) in arrays.iter().enumerate() {
             let state = match array.place {
                 Place::Bound(index) => {
                     bound_by.push(index);
@@ -95,6 +114,7 @@ impl Instance {
                 }
                 Place::Part(part) => ArrayState::create_part_of(&shared, array.element, part.layout),
                 Place::At(offset) => {
+                    let offset = apart.as_ref().map_or(offset, |apart| apart.offsets[number]);
                     assert!(offset + array.bytes <= block.bytes(), "an array is outside of its block");
                     let pointer = block.pointer().wrapping_add(offset);
                     if let Some(initial) = &array.initial {
@@ -108,7 +128,7 @@ impl Instance {
                 }
             };
             if array.begins {
-                begins.push((state, array.initial));
+                begins.push((state, array.initial.clone()));
             }
             bound_by.push(0);
             states.push(Some(state));
@@ -119,16 +139,16 @@ impl Instance {
         let mut flows = Vec::new();
         let mut records = Vec::with_capacity(steps.len());
         let mut varying = Vec::new();
-        for (number, mut step) in steps.into_iter().enumerate() {
-            varying.extend(step.varying.drain(..).map(|bytes| (number as u32, bytes)));
+        for (number, step) in steps.iter().enumerate() {
+            varying.extend(step.varying.iter().map(|bytes| (number as u32, bytes.clone())));
             let record = Record::new(u32::MAX);
             // SAFETY: nothing else knows the record.
             let desc = unsafe { record.desc_mut() };
             if let StepKind::Flow(flow) = step.kind {
-                fill_flow(desc, flow, &step);
-                flows.push((number, Instances::new(flow, std::mem::take(&mut step.bodies))));
+                fill_flow(desc, flow, step);
+                flows.push((number, Instances::new(flow, step.bodies.clone())));
             } else {
-                fill(desc, step.kind, step.arrays.len(), step.location);
+                fill(desc, &step.kind, step.arrays.len(), step.location);
             }
             for (index, array) in step.arrays.iter().enumerate() {
                 let state = match array {
@@ -148,7 +168,7 @@ impl Instance {
                 // SAFETY: as above.
                 unsafe { record.bind(index, state) };
             }
-            records.push((record, step.after));
+            records.push((record, step.after.clone()));
         }
         let numbers = varying.iter().map(|(_, varying)| varying.needs()).max().unwrap_or(0);
         let mut replay = Replay::new(records);
@@ -159,6 +179,7 @@ impl Instance {
             // SAFETY: as above.
             drop(unsafe { node.record.set_party(Party::Node(node.address())) });
         }
+        let on_device = OnDevice::new(executor, name, (&arrays, bytes), &steps, &bound, &replay, location);
         let turn = engine.output([0])?;
         let engine = engine.clone();
         Ok(Arc::new(Self {
@@ -173,6 +194,7 @@ impl Instance {
             numbers,
             tasks,
             turn,
+            on_device,
             pending: PendingCalls::default(),
             _block: block,
         }))
@@ -181,6 +203,14 @@ impl Instance {
     /// The number of tasks of a replay, of which each branch and each loop is one.
     pub fn tasks(&self) -> u64 {
         self.tasks
+    }
+
+    /// Whether a CUDA device runs it as one graph, or why it does not; nothing if the runtime has no devices.
+    pub fn on_device(&self) -> Option<std::result::Result<(), &str>> {
+        self.engine.has_devices().then(|| match &self.on_device {
+            Ok(_) => Ok(()),
+            Err(reason) => Err(reason.as_str()),
+        })
     }
 
     /// What the bound arrays must be.
@@ -278,7 +308,34 @@ impl Instance {
         bound: impl Iterator<Item = NonNull<ArrayState>>,
         numbers: &CallNumbers,
     ) {
+        for (node, varying) in &self.varying {
+            // SAFETY: no replay runs, so the records are this thread's.
+            let desc = unsafe { self.replay.nodes()[*node as usize].record.desc_mut() };
+            varying.set(desc.arguments_mut(), numbers);
+        }
+        let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
+        match self.on_device.as_ref().ok().filter(|device| device.runs(self.engine.executor())) {
+            // SAFETY: guaranteed by the caller.
+            Some(device) => unsafe { device.begin(self.engine.executor(), running, bound) },
+            // SAFETY: as above.
+            None => unsafe { self.begin_tasks(envelope, bound, false) },
+        }
+    }
+
+    /// Begins a replay, task by task; on the device that could run all of them as one graph if they are `placed` there.
+    ///
+    /// # Safety
+    /// As [`begin`](Self::begin); the plain arguments are those of the call.
+    unsafe fn begin_tasks(
+        self: Arc<Self>,
+        envelope: NonNull<Submitted>,
+        bound: impl Iterator<Item = NonNull<ArrayState>>,
+        is_placed: bool,
+    ) {
         let executor = self.engine.executor();
+        if let Ok(device) = &self.on_device {
+            device.place(&self.replay, is_placed);
+        }
         for (uses, state) in self.uses.iter().zip(bound) {
             // SAFETY: the envelope's access keeps the array.
             let id = unsafe { state.as_ref() }.id();
@@ -289,11 +346,6 @@ impl Instance {
                 // SAFETY: as above.
                 unsafe { record.desc_mut() }.rebind(access as usize, id, None);
             }
-        }
-        for (node, varying) in &self.varying {
-            // SAFETY: as above.
-            let desc = unsafe { self.replay.nodes()[*node as usize].record.desc_mut() };
-            varying.set(desc.arguments_mut(), numbers);
         }
         for (state, initial) in &self.begins {
             // SAFETY: the instance keeps its states.
@@ -336,19 +388,19 @@ impl Instance {
 }
 
 /// Fills in the description of a step with `accesses` arrays.
-fn fill(desc: &mut TaskDesc, kind: StepKind, accesses: usize, location: &'static Location<'static>) {
+fn fill(desc: &mut TaskDesc, kind: &StepKind, accesses: usize, location: &'static Location<'static>) {
     let shared = match kind {
         StepKind::Task(task) => {
-            *desc = *task;
+            desc.clone_from(task);
             return desc.fix_order();
         }
         StepKind::Split(shared) => {
             desc.begin(Action::Split, location);
-            shared
+            *shared
         }
         StepKind::Join(shared) => {
             desc.begin(Action::Join, location);
-            shared
+            *shared
         }
         StepKind::Forget => {
             desc.begin(Action::Forget, location);

@@ -3,17 +3,20 @@
 //! Not here: programs as data, passes and plans (the crate `dahl-program`), for which this is the interface. It is not for
 //! other use, and changes without notice.
 
+mod apart;
 mod bindings;
 mod bodies;
 mod bound;
 mod check;
 mod compute;
+mod device_plan;
 mod engine;
 mod flow;
 mod fusion;
 mod in_place;
 mod instance;
 mod moved;
+mod on_device;
 mod part;
 mod pending_call;
 mod record;

@@ -74,10 +74,10 @@ impl TaskCounts {
     }
 }
 
-/// The statistics of the graphs of each CUDA device that may have some.
+/// The statistics of the graphs of each CUDA device.
 fn graphs(executor: &Executor) -> Vec<GraphStatistics> {
     let memories = executor.devices().map_or(&[][..], |devices| devices.memories()).iter();
-    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.batches_launches());
+    let devices = memories.filter_map(|memory| memory.cuda());
     devices.enumerate().map(|(index, device)| GraphStatistics::of(index, device.graph_counts())).collect()
 }
 

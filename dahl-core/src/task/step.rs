@@ -327,7 +327,7 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     pub(super) fn hand_over(&mut self, task: &Submitted) {
         match task.desc().action() {
             Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.acquire_locks(task),
-            Action::Kernel(_) | Action::Combine(_) => {
+            Action::Kernel(_) | Action::Program(_) | Action::Combine(_) => {
                 let others = match &mut self.lifo_slot {
                     Some(slot) => slot.keep(ReadyTask::new(task, self.host)),
                     None => Some(ReadyTask::new(task, self.host)),

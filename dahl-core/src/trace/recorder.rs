@@ -59,7 +59,7 @@ impl Recorder {
     ) {
         let copy = || Box::new(task.clone());
         match task.action() {
-            Action::Kernel(_) | Action::Combine(_) | Action::External(_) => {
+            Action::Kernel(_) | Action::Program(_) | Action::Combine(_) | Action::External(_) => {
                 self.note(Ordered::Task(Submitted {
                     desc: copy(),
                     known_as: known_as.collect(),

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
 use dahl_core::ndarray::Ix2;
-use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Runtime, Task};
+use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};
 
 const I64: ElementType = ElementType::of::<i64>();
 const F32: ElementType = ElementType::of::<f32>();
@@ -154,40 +154,6 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
     task.write(out);
     task.require_same_shapes();
     task.submit()
-}
-
-/// Lets worker `worker` of a device measure each kernel on arrays of this shape often enough to launch them in graphs
-/// afterwards.
-#[allow(dead_code, reason = "other tests have the kernels too, and no such device")]
-pub(crate) fn measure(rt: &Runtime, worker: usize, shape: [usize; 2]) -> Result<()> {
-    let (a, mut out): (M<'_>, M<'_>) = (rt.zeros(shape)?, rt.zeros(shape)?);
-    let mut total: F<'_> = rt.zeros(shape)?;
-    let on_device = |task: Task| task.on(worker).submit();
-    for _ in 0..5 {
-        for codelet in [&MIX, &MAP] {
-            let mut task = Task::new(codelet);
-            task.read(&a);
-            task.read(&a);
-            task.write(&mut out);
-            on_device(task)?;
-        }
-        for codelet in [&ADD_UP, &ADD_ANY] {
-            let mut task = Task::new(codelet);
-            task.read(&a);
-            task.write(&mut out);
-            on_device(task)?;
-        }
-        let mut task = Task::new(&FILL);
-        task.write(&mut out);
-        task.argument(0_i64);
-        on_device(task)?;
-        let mut task = Task::new(&FILL_TOTAL);
-        task.write(&mut total);
-        task.argument(0_f32);
-        on_device(task)?;
-        rt.wait()?;
-    }
-    Ok(())
 }
 
 /// In place of the first of two (`MIX`, renamed) or the second (`MAP`).

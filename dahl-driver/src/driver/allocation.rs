@@ -51,21 +51,9 @@ impl<R> Allocation<R> {
     ) -> Result<Self, CudaError> {
         let _entered = device.enter()?;
         let mut address = 0;
-        let stream_of = device.stream(stream);
-        // The stream's batch does not use this memory, which may come before it.
-        let mut allocate = || {
-            let raw = stream_of.raw_ahead();
-            // SAFETY: room for an address; the stream is the device's.
-            check("cuMemAllocAsync", unsafe { calls::cuMemAllocAsync(&raw mut address, bytes, raw) })
-        };
-        match allocate() {
-            // What is freed behind the batch may suffice.
-            Err(error) if error.is_out_of_memory() && device.stream(COMPUTE).is_holding_back() => {
-                device.issue()?;
-                allocate()?;
-            }
-            allocated => allocated?,
-        }
+        let raw = device.stream(stream).raw_for_memory();
+        // SAFETY: room for an address; the stream is the device's.
+        check("cuMemAllocAsync", unsafe { calls::cuMemAllocAsync(&raw mut address, bytes, raw) })?;
         Ok(Self {
             address,
             bytes,
@@ -117,7 +105,6 @@ impl<R> Allocation<R> {
     /// Whether nothing is known to have gone wrong with the work that wrote it.
     pub fn check(&self) -> Result<(), CudaError> {
         let Some(event) = &self.written else { return Ok(()) };
-        event.raw()?;
         event.is_passed().map(drop)
     }
 
@@ -181,7 +168,7 @@ impl<R> Allocation<R> {
         let mut to = self.address;
         for (buffer, bytes, event) in host_fetch.pieces() {
             up.wait(event)?;
-            let raw = up.raw()?;
+            let raw = up.raw();
             // SAFETY: A, and the stream waits for what is done with the memory (D2) and for what writes the buffer, which is
             // not used again before the event that the caller notes has passed (D4).
             let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
@@ -211,7 +198,7 @@ impl<R> Allocation<R> {
         self.enter(compute, true)?;
         if bytes > 0 {
             let _entered = device.enter()?;
-            let raw = compute.raw()?;
+            let raw = compute.raw();
             let code = match bytes % 4 {
                 // SAFETY: A, within what is reserved, and the stream waits for what is done with the memory (D2).
                 0 => unsafe { calls::cuMemsetD32Async(self.address, word, bytes / 4, raw) },
@@ -239,7 +226,7 @@ impl<R> Allocation<R> {
         fill(unsafe { buffer.bytes_mut(bytes) });
         let _entered = self.device.enter()?;
         let (to, up) = (self.address + start as u64, self.device.stream(UP));
-        let raw = up.raw()?;
+        let raw = up.raw();
         // SAFETY: A, and the stream waits for what is done with the memory (D2); the buffer is not used again before
         // the event below has passed.
         let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
@@ -280,7 +267,7 @@ impl<R> Allocation<R> {
         let buffer = self.device.staging().take(bytes)?;
         let _entered = self.device.enter()?;
         let (from, down) = (self.address + start as u64, self.device.stream(DOWN));
-        let raw = down.raw()?;
+        let raw = down.raw();
         // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the fetch's.
         let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, raw) };
         check("cuMemcpyDtoHAsync", code)?;
@@ -304,7 +291,7 @@ impl<R> Allocation<R> {
         from.enter(up, false)?;
         let begin = up.record_event()?;
         let _entered = device.enter()?;
-        let raw = up.raw()?;
+        let raw = up.raw();
         // SAFETY: A of both, and the stream waits for what is done with either (D2).
         let code = unsafe {
             calls::cuMemcpyPeerAsync(
@@ -332,7 +319,7 @@ impl<R> Drop for Allocation<R> {
         // An error leaves the memory to the driver: the device is lost, and with it the memory.
         if ordered.is_ok() {
             // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory. The context is current.
-            let _ = unsafe { stream.free(self.address, self.bytes) };
+            let _ = unsafe { stream.free(self.address) };
         }
     }
 }

@@ -8,9 +8,10 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
-    self, CUDA_KERNEL_NODE_PARAMS, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemPool_attribute,
-    CUmemoryPool, CUmodule, CUresult, CUstream,
+    self, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice,
+    CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
+    CUgraphNode, CUmemAccessDesc, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream,
+    CUstreamCaptureMode,
 };
 use libloading::Library;
 
@@ -138,8 +139,25 @@ calls! {
     cuGraphAddKernelNode_v2(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, launch: *const CUDA_KERNEL_NODE_PARAMS
     );
+    cuGraphAddMemsetNode(
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, set: *const CUDA_MEMSET_NODE_PARAMS,
+        context: CUcontext
+    );
+    cuGraphAddMemcpyNode(
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, copy: *const CUDA_MEMCPY3D,
+        context: CUcontext
+    );
+    cuGraphAddChildGraphNode(
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, child: CUgraph
+    );
     cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
     cuGraphExecDestroy(executable: CUgraphExec);
     cuGraphExecKernelNodeSetParams_v2(executable: CUgraphExec, node: CUgraphNode, launch: *const CUDA_KERNEL_NODE_PARAMS);
+    cuGraphExecMemcpyNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, copy: *const CUDA_MEMCPY3D, context: CUcontext
+    );
+    cuGraphExecChildGraphNodeSetParams(executable: CUgraphExec, node: CUgraphNode, child: CUgraph);
+    cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
+    cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
     cuGraphLaunch(executable: CUgraphExec, stream: CUstream);
 }

@@ -1,10 +1,11 @@
 //! [`CudaDevice`]: a device with its streams, its memory and its loaded modules.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 use dahl_cuda::CudaImage;
@@ -22,7 +23,8 @@ use super::link::Link;
 use super::modules::{Function, Modules, Unloaded};
 use super::pinned::{Pinned, Staging};
 use super::pool;
-use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
+use super::program_graph::Captured;
+use super::stream::{CAPTURE, COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::{Now, Timeline};
 use crate::libraries;
 
@@ -41,8 +43,11 @@ pub struct CudaDevice {
     staging: Arc<Staging>,
     timeline: Timeline,
     streams: [Arc<Stream>; STREAMS],
-    /// Whether launches may be batched, to be given to the driver as graphs.
-    batches_launches: AtomicBool,
+    /// Whether programs run as graphs.
+    runs_graphs: AtomicBool,
+    graph_counts: Mutex<GraphCounts>,
+    /// The dynamic shared memory that was asked for, by the address of the function.
+    shared_bytes: Mutex<HashMap<usize, u32>>,
     // Last: what is above uses it.
     context: Arc<Context>,
 }
@@ -54,6 +59,15 @@ pub enum DeviceSearch {
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
     None(String),
+}
+
+/// Where a library puts its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Into the compute stream.
+    Compute,
+    /// Into a graph that is being captured.
+    Capture,
 }
 
 impl CudaDevice {
@@ -116,7 +130,7 @@ impl CudaDevice {
         check("cuMemGetInfo", code)?;
         let event_pool = EventPool::new(&context);
         let stream = |number| Stream::new((index, number), &context, &event_pool);
-        let streams = [stream(COMPUTE)?, stream(UP)?, stream(DOWN)?];
+        let streams = [stream(COMPUTE)?, stream(UP)?, stream(DOWN)?, stream(CAPTURE)?];
         let timeline = Timeline::new(Arc::clone(now_ns));
         timeline.renew(&streams[UP])?;
         let staging = Staging::new(&context);
@@ -134,7 +148,9 @@ impl CudaDevice {
             staging: Arc::new(staging),
             timeline,
             streams,
-            batches_launches: AtomicBool::new(false),
+            runs_graphs: AtomicBool::new(true),
+            graph_counts: Mutex::default(),
+            shared_bytes: Mutex::default(),
             context: Arc::clone(&context),
         }))
     }
@@ -168,7 +184,7 @@ impl CudaDevice {
         self.context.enter()
     }
 
-    pub(super) fn context(&self) -> &Context {
+    pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
@@ -249,24 +265,35 @@ impl CudaDevice {
         self.modules.capability()
     }
 
-    /// The compute stream, a `CUstream`. Launches in its [batch](Self::issue) are not in it yet.
-    pub fn compute_stream(&self) -> NonNull<c_void> {
-        NonNull::new(self.stream(COMPUTE).raw_ahead().cast())
+    /// The stream of a queue, a `CUstream`, to give it work.
+    pub fn queue(&self, queue: Queue) -> NonNull<c_void> {
+        NonNull::new(self.stream(queue.stream()).raw().cast())
             .expect("streams that were created are not the default one")
     }
 
-    /// Calls a library, with the device's context current; it is given the compute stream.
+    /// Calls a library, with the device's context current; it is given the stream of a queue.
     pub(crate) fn in_context<R>(
         &self,
+        queue: Queue,
         call: impl FnOnce(NonNull<c_void>) -> Result<R, CudaCallError>,
     ) -> Result<R, CudaCallError> {
         let failed = |error: CudaError| CudaCallError::Failed(error.to_string());
         let _entered = self.enter().map_err(failed)?;
-        self.stream(COMPUTE).raw().map_err(failed)?;
-        call(self.compute_stream())
+        call(self.queue(queue))
     }
 
-    /// Gives a launch to the compute stream, which may batch it if `may_wait`: then nothing is wrong with it.
+    /// Captures what `call` lets libraries put into [`Queue::Capture`]. One thread does so: the device's worker.
+    ///
+    /// # Errors
+    /// If the driver refuses, or the work cannot be captured. What `call` returns is then without effect.
+    pub fn capture<R>(&self, call: impl FnOnce() -> R) -> Result<(R, Captured), CudaError> {
+        let stream = self.stream(CAPTURE);
+        stream.begin_capture()?;
+        let result = call();
+        Ok((result, Captured::new(stream.end_capture()?, &self.context)))
+    }
+
+    /// Gives a launch to the compute stream.
     ///
     /// # Safety
     /// The parameters are those of the kernel, of its types; the memory that they lead to has been
@@ -276,33 +303,47 @@ impl CudaDevice {
         function: Function,
         config: LaunchConfig,
         parameters: KernelParameters<'_>,
-        may_wait: bool,
     ) -> Result<(), CudaError> {
         if config.grid.contains(&0) {
             return Ok(());
         }
+        let form = Form::new(function, config);
+        self.ask_for_shared(&form)?;
         // SAFETY: the caller's.
-        unsafe { self.stream(COMPUTE).launch(Form::new(function, config), parameters, may_wait) }
+        unsafe { self.stream(COMPUTE).launch(form, parameters) }
     }
 
-    /// Sets whether launches may be batched, to be given to the driver as graphs.
-    pub fn batch_launches(&self, allowed: bool) {
-        self.batches_launches.store(allowed, Ordering::Relaxed);
+    /// Asks for the dynamic shared memory that a launch needs, beyond what every kernel may have.
+    pub(super) fn ask_for_shared(&self, form: &Form) -> Result<(), CudaError> {
+        let Some((function, bytes)) = form.shared_to_ask_for() else { return Ok(()) };
+        let _entered = self.enter()?;
+        let mut asked = self.shared_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = asked.entry(function).or_default();
+        // Never less than a launch that the driver has taken needs.
+        if *asked < bytes {
+            form.ask_for_shared()?;
+            *asked = bytes;
+        }
+        Ok(())
     }
 
-    /// Whether launches may be batched.
-    pub fn batches_launches(&self) -> bool {
-        self.batches_launches.load(Ordering::Relaxed)
+    /// Sets whether programs run as graphs.
+    pub fn run_graphs(&self, allowed: bool) {
+        self.runs_graphs.store(allowed, Ordering::Relaxed);
     }
 
-    /// Gives the driver the compute stream's batch of launches.
-    pub fn issue(&self) -> Result<(), CudaError> {
-        self.stream(COMPUTE).issue()
+    /// Whether programs run as graphs.
+    pub fn runs_graphs(&self) -> bool {
+        self.runs_graphs.load(Ordering::Relaxed)
     }
 
     /// What graphs have come to.
     pub fn graph_counts(&self) -> GraphCounts {
-        self.stream(COMPUTE).graph_counts()
+        *self.counts_of_graphs()
+    }
+
+    pub(super) fn counts_of_graphs(&self) -> MutexGuard<'_, GraphCounts> {
+        self.graph_counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A word of the host's memory that is `value`, which kernels reach by the same address (D4).
@@ -315,10 +356,21 @@ impl CudaDevice {
 
     /// What is in a word now, which nothing in the streams uses any more.
     pub fn read_word(&self, word: Pinned) -> u64 {
-        // SAFETY: as above; what kernels wrote there came before an event that has passed.
-        let value = unsafe { word.pointer().cast::<u64>().read() };
+        let value = self.peek_word(&word);
         self.staging.give_back_free(word);
         value
+    }
+
+    /// The same, of a word that is used again.
+    pub fn peek_word(&self, word: &Pinned) -> u64 {
+        // SAFETY: P, and a buffer is aligned as a page is; what kernels wrote there came before an event that has passed.
+        unsafe { word.pointer().cast::<u64>().read() }
+    }
+
+    /// Sets a word that nothing in the streams uses.
+    pub fn set_word(&self, word: &mut Pinned, value: u64) {
+        // SAFETY: as above.
+        unsafe { word.pointer().cast::<u64>().write(value) };
     }
 
     /// Takes a word back that what the compute stream was given may still use.
@@ -346,12 +398,18 @@ impl CudaDevice {
     }
 }
 
+impl Queue {
+    fn stream(self) -> usize {
+        match self {
+            Self::Compute => COMPUTE,
+            Self::Capture => CAPTURE,
+        }
+    }
+}
+
 impl Drop for CudaDevice {
     fn drop(&mut self) {
         self.drain(); // D6
-        if let Ok(_entered) = self.enter() {
-            self.stream(COMPUTE).forget_graphs();
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,6 @@ use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream};
 use super::calls;
 use super::context::{Context, Entered};
 use super::error::{CudaError, check};
-use super::stream::Stream;
 
 /// How long a thread that waits looks again and again before it sleeps between two looks,
 const SPIN: Duration = Duration::from_micros(100);
@@ -21,24 +20,19 @@ const PAUSE: Duration = Duration::from_micros(5);
 /// and how long it sleeps.
 const PARK_TIMEOUT: Duration = Duration::from_micros(50);
 
-/// A position in a stream: an event that has been recorded there, or will be.
+/// A position in a stream: an event that has been recorded there.
 #[derive(Clone)]
 pub struct Event(Arc<Point>);
 
+/// # Invariant
+/// E: `raw` is the driver's, and this one's alone until it is dropped.
 struct Point {
-    /// The driver's event once it has been recorded, or why it never will be.
-    recorded: OnceLock<Result<CUevent, CudaError>>,
+    raw: CUevent,
     event_pool: Arc<EventPool>,
     /// The device, and which of its streams.
     stream: (usize, usize),
     /// Of events of one stream, later ones have larger numbers.
     number: u64,
-    /// The stream that records it when it issues its batch.
-    holder: Option<Arc<Stream>>,
-    /// The begin of its stream's batch, whose end it is.
-    begin: OnceLock<Event>,
-    /// Whether somebody has been told how long that ran.
-    is_counted: AtomicBool,
     /// Whether it is known that it has been passed.
     is_passed: AtomicBool,
 }
@@ -82,16 +76,18 @@ impl EventPool {
     /// Records an event at the end of a stream.
     ///
     /// # Safety
-    /// `raw` is the event's stream, and its context is current.
-    pub(super) unsafe fn record(&self, event: &Event, raw: CUstream) -> Result<(), CudaError> {
-        let raw_event = self.take()?;
-        // SAFETY: the raw event is this event's alone; the stream is the caller's.
-        let recorded = check("cuEventRecord", unsafe { calls::cuEventRecord(raw_event, raw) });
+    /// `raw` is the stream, and its context is current.
+    unsafe fn record(&self, raw: CUstream) -> Result<CUevent, CudaError> {
+        let event = self.take()?;
+        // SAFETY: nobody else has the event; the stream is the caller's.
+        let recorded = check("cuEventRecord", unsafe { calls::cuEventRecord(event, raw) });
         match recorded {
-            Ok(()) => event.resolve(Ok(raw_event)),
-            Err(_) => self.give_back(raw_event),
+            Ok(()) => Ok(event),
+            Err(error) => {
+                self.give_back(event);
+                Err(error)
+            }
         }
-        recorded
     }
 
     fn give_back(&self, raw: CUevent) {
@@ -110,53 +106,25 @@ impl Drop for EventPool {
 
 impl Drop for Point {
     fn drop(&mut self) {
-        if let Some(&Ok(raw)) = self.recorded.get() {
-            self.event_pool.give_back(raw);
-        }
+        self.event_pool.give_back(self.raw);
     }
 }
 
 impl Event {
-    /// An event that will be recorded: at once, or when `holder` issues its batch. `number` is larger than those of the
-    /// events before it.
-    pub(super) fn new(
+    /// An event that is recorded at the end of a stream, as number `number` there.
+    ///
+    /// # Safety
+    /// `raw` is the stream of this number, and its context is current.
+    pub(super) unsafe fn record(
         event_pool: &Arc<EventPool>,
+        raw: CUstream,
         stream: (usize, usize),
         number: u64,
-        holder: Option<&Arc<Stream>>,
-    ) -> Self {
-        Self(Arc::new(Point {
-            recorded: OnceLock::new(),
-            event_pool: Arc::clone(event_pool),
-            stream,
-            number,
-            holder: holder.cloned(),
-            begin: OnceLock::new(),
-            is_counted: AtomicBool::new(false),
-            is_passed: AtomicBool::new(false),
-        }))
-    }
-
-    /// An event to be recorded before the batch whose end this is.
-    pub(super) fn begin(&self) -> Self {
-        let Point { event_pool, stream, number, .. } = &*self.0;
-        self.0.begin.get_or_init(|| Self::new(event_pool, *stream, *number, None)).clone()
-    }
-
-    /// How long the batch ran, in nanoseconds, if this is its end and nobody has asked before. It has been passed.
-    pub fn take_batch_ns(&self) -> Option<u64> {
-        let is_taken = self.0.is_counted.swap(true, Ordering::Relaxed);
-        self.0.begin.get().filter(|_| !is_taken).and_then(|begin| self.ns_since(begin))
-    }
-
-    /// Notes that it will never be recorded.
-    pub(super) fn give_up(&self, error: CudaError) {
-        self.resolve(Err(error));
-    }
-
-    fn resolve(&self, recorded: Result<CUevent, CudaError>) {
-        // Once: by whoever issues the batch, which has this event no more after that.
-        let _ = self.0.recorded.set(recorded);
+    ) -> Result<Self, CudaError> {
+        // SAFETY: guaranteed by the caller.
+        let raw = unsafe { event_pool.record(raw) }?;
+        let (event_pool, is_passed) = (Arc::clone(event_pool), AtomicBool::new(false));
+        Ok(Self(Arc::new(Point { raw, event_pool, stream, number, is_passed })))
     }
 
     /// The device, and which of its streams it is in.
@@ -168,39 +136,19 @@ impl Event {
         self.0.number
     }
 
-    /// The driver's event, which is in the stream, with what is before it.
-    pub(super) fn raw(&self) -> Result<CUevent, CudaError> {
-        if let Some(recorded) = self.0.recorded.get() {
-            return *recorded;
-        }
-        // If that fails, the event knows it.
-        let issued = self.0.holder.as_ref().map_or(Ok(()), |holder| holder.issue());
-        match self.0.recorded.get() {
-            Some(recorded) => *recorded,
-            None => Err(issued.expect_err("what is issued has its event")),
-        }
+    /// The driver's event.
+    pub(super) fn raw(&self) -> CUevent {
+        self.0.raw
     }
 
-    /// Whether the work before it is still in a batch that has not been issued.
-    pub fn is_batched(&self) -> bool {
-        self.0.recorded.get().is_none()
-    }
-
-    /// Whether both are one: nothing lies between them.
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// Whether everything before it has been done. A batch is not issued for that.
+    /// Whether everything before it has been done.
     pub fn is_passed(&self) -> Result<bool, CudaError> {
-        let raw = match self.0.recorded.get() {
-            None => return Ok(false),
-            Some(_) if self.0.is_passed.load(Ordering::Acquire) => return Ok(true),
-            Some(recorded) => (*recorded)?,
-        };
+        if self.0.is_passed.load(Ordering::Acquire) {
+            return Ok(true);
+        }
         let _entered = self.enter()?;
         // SAFETY: the driver's event lives as long as this; its context is current.
-        let code = unsafe { calls::cuEventQuery(raw) };
+        let code = unsafe { calls::cuEventQuery(self.raw()) };
         match check("cuEventQuery", code) {
             Ok(()) => {
                 self.0.is_passed.store(true, Ordering::Release);
@@ -213,7 +161,6 @@ impl Event {
 
     /// Waits until everything before it has been done. Needs nothing of other threads.
     pub fn wait(&self) -> Result<(), CudaError> {
-        self.raw()?; // the batch is issued
         let begin = Instant::now();
         while !self.is_passed()? {
             let looked = Instant::now();
@@ -236,7 +183,7 @@ impl Event {
     /// How long after `earlier` it was passed, in nanoseconds. Both have been.
     pub fn ns_since(&self, earlier: &Self) -> Option<u64> {
         let mut milliseconds = 0.0_f32;
-        let (start, end) = (earlier.raw().ok()?, self.raw().ok()?);
+        let (start, end) = (earlier.raw(), self.raw());
         let _entered = self.enter().ok()?;
         // SAFETY: both events live as long as their handles, and there is room for a number.
         let code = unsafe { calls::cuEventElapsedTime_v2(&raw mut milliseconds, start, end) };

@@ -1,4 +1,4 @@
-//! [`Launches`]: launches of kernels in the order of a stream, with the values of their parameters.
+//! [`Form`]: a launch of a kernel, and [`KernelParameters`], the values of its parameters.
 
 use std::ffi::c_void;
 
@@ -41,17 +41,6 @@ pub struct KernelParameters<'p> {
     pub words: &'p [u64],
     /// Where each begins.
     pub starts: &'p [usize],
-}
-
-/// Launches, one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Launches {
-    forms: Vec<Form>,
-    /// For each the end of its words and of its starts.
-    ends: Vec<(usize, usize)>,
-    words: Vec<u64>,
-    /// Counted from the launch's first word.
-    starts: Vec<usize>,
 }
 
 impl Form {
@@ -130,44 +119,5 @@ impl KernelParameters<'_> {
     /// A pointer to each value, as the driver wants them: it only reads. They are valid as long as the words.
     pub(super) fn pointers(&self) -> Vec<*mut c_void> {
         self.starts.iter().map(|&start| self.words[start..].as_ptr().cast_mut().cast()).collect()
-    }
-}
-
-impl Launches {
-    pub(super) fn push(&mut self, form: Form, parameters: KernelParameters<'_>) {
-        self.forms.push(form);
-        self.words.extend_from_slice(parameters.words);
-        self.starts.extend_from_slice(parameters.starts);
-        self.ends.push((self.words.len(), self.starts.len()));
-    }
-
-    pub(super) fn clear(&mut self) {
-        let Self { forms, ends, words, starts } = self;
-        forms.clear();
-        ends.clear();
-        words.clear();
-        starts.clear();
-    }
-
-    pub(super) fn forms(&self) -> &[Form] {
-        &self.forms
-    }
-
-    /// The parameters of launch `index`.
-    pub(super) fn parameters(&self, index: usize) -> KernelParameters<'_> {
-        let (words, starts) = index.checked_sub(1).map_or((0, 0), |before| self.ends[before]);
-        let (words_end, starts_end) = self.ends[index];
-        KernelParameters { words: &self.words[words..words_end], starts: &self.starts[starts..starts_end] }
-    }
-
-    /// Gives the parameters the values that they have in `others`, whose forms are the same.
-    pub(super) fn take_values(&mut self, others: &Self) {
-        self.words.copy_from_slice(&others.words);
-    }
-
-    /// The same launches.
-    pub(super) fn copy(&self) -> Self {
-        let Self { forms, ends, words, starts } = self;
-        Self { forms: forms.clone(), ends: ends.clone(), words: words.clone(), starts: starts.clone() }
     }
 }

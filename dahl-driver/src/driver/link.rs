@@ -41,7 +41,7 @@ impl Link {
 
     /// Measures copies both ways, by the slower of the two. The stream has nothing to do, and its context is current.
     fn measure(stream: &Arc<Stream>, staging: &Staging) -> Result<Self, CudaError> {
-        let (mut address, raw) = (0, stream.raw()?);
+        let (mut address, raw) = (0, stream.raw());
         // SAFETY: room for an address; the stream is the caller's.
         let code = unsafe { calls::cuMemAllocAsync(&raw mut address, LARGE, raw) };
         check("cuMemAllocAsync", code)?;

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{CUdeviceptr, CUstream, CUstream_flags};
+use cudarc::driver::sys::{CUdeviceptr, CUgraph, CUgraphExec, CUstream, CUstream_flags, CUstreamCaptureMode};
 
 use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use super::event::{Event, EventPool};
-use super::graph_counts::GraphCounts;
-use super::launch_batch::LaunchBatch;
 use super::launches::{Form, KernelParameters};
 
 /// Which of a device's streams.
@@ -20,7 +18,9 @@ pub(super) const COMPUTE: usize = 0;
 pub(super) const UP: usize = 1;
 /// Copies to the host.
 pub(super) const DOWN: usize = 2;
-pub(super) const STREAMS: usize = 3;
+/// Receives no work: what libraries give to it is captured, to be a part of a graph.
+pub(super) const CAPTURE: usize = 3;
+pub(super) const STREAMS: usize = 4;
 
 /// A stream of a device.
 ///
@@ -44,8 +44,6 @@ struct Order {
     last: Option<Event>,
     /// For each stream that this one has waited for, the number of the last event.
     seen: HashMap<(usize, usize), u64>,
-    /// The launches that it batches: of the compute stream alone.
-    batch: LaunchBatch,
 }
 
 impl std::fmt::Debug for EventPool {
@@ -78,54 +76,18 @@ impl Stream {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The driver's stream, which has been given everything that this one has. The context is current.
-    pub(super) fn raw(&self) -> Result<CUstream, CudaError> {
-        self.issue()?;
+    /// The driver's stream, to give it work. The context is current.
+    pub(super) fn raw(&self) -> CUstream {
         self.order().last = None;
-        Ok(self.raw)
-    }
-
-    /// The driver's stream, which may have to be given something still that was given to this one before.
-    pub(super) fn raw_ahead(&self) -> CUstream {
         self.raw
     }
 
-    /// Whether there is something that the driver has not been given.
-    pub(super) fn is_holding_back(&self) -> bool {
-        !self.order().batch.is_empty()
+    /// The driver's stream, to allocate memory, which is no work.
+    pub(super) fn raw_for_memory(&self) -> CUstream {
+        self.raw
     }
 
-    /// Gives the driver the batch.
-    pub(super) fn issue(&self) -> Result<(), CudaError> {
-        let mut order = self.order();
-        if order.batch.is_empty() {
-            return order.batch.state();
-        }
-        match self.context.enter() {
-            Ok(_entered) => self.issue_batch(&mut order),
-            Err(error) => {
-                order.batch.give_up(error.as_loss());
-                order.batch.state()
-            }
-        }
-    }
-
-    /// As [`issue`](Self::issue). The context is current.
-    fn issue_batch(&self, order: &mut Order) -> Result<(), CudaError> {
-        if order.batch.is_empty() {
-            return order.batch.state();
-        }
-        order.last = None;
-        // SAFETY: S, and the context is current.
-        let record = |event: &Event| unsafe { self.event_pool.record(event, self.raw) };
-        // SAFETY:
-        // - S, and the context is current.
-        // - each launch was added by `launch`, whose caller vouched for it; whatever else the stream was given since was given after
-        //   the batch of then, but for memory that was allocated, which nothing of it uses (`Allocation::new`).
-        unsafe { order.batch.issue(self.raw, record) }
-    }
-
-    /// Gives it a launch, which it may batch if `may_wait`: then nothing is wrong with it.
+    /// Gives it a launch.
     ///
     /// # Safety
     /// The parameters are those of the function, and what they lead to may be used by what comes next in the stream, until an event
@@ -134,46 +96,49 @@ impl Stream {
         &self,
         form: Form,
         parameters: KernelParameters<'_>,
-        may_wait: bool,
     ) -> Result<(), CudaError> {
         let _entered = self.context.enter()?;
-        let mut order = self.order();
-        let waits = may_wait && order.batch.may_hold(&form);
-        order.batch.state()?;
-        if !waits || order.batch.ends_before(&form) {
-            self.issue_batch(&mut order)?;
-        }
-        order.last = None;
-        if waits {
-            order.batch.push(form, parameters);
-            return Ok(());
-        }
+        self.order().last = None;
         // SAFETY: S, and the context is current; the rest is the caller's.
-        unsafe { order.batch.launch(form, parameters, self.raw) }
+        unsafe { form.launch(self.raw, parameters) }
+    }
+
+    /// Gives it a graph.
+    ///
+    /// # Safety
+    /// The graph is the driver's, of this device, and what its nodes use may be used by what comes next in the stream.
+    pub(super) unsafe fn launch_graph(&self, executable: CUgraphExec) -> Result<(), CudaError> {
+        let _entered = self.context.enter()?;
+        self.order().last = None;
+        // SAFETY: S, and the context is current; the rest is the caller's.
+        check("cuGraphLaunch", unsafe { calls::cuGraphLaunch(executable, self.raw) })
+    }
+
+    /// Begins to capture what is given to it. For the [`CAPTURE`] stream, which one thread uses.
+    pub(super) fn begin_capture(&self) -> Result<(), CudaError> {
+        let _entered = self.context.enter()?;
+        // Other streams of the device go on meanwhile, and so does this thread's work in them.
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: S, and the context is current.
+        check("cuStreamBeginCapture", unsafe { calls::cuStreamBeginCapture_v2(self.raw, mode) })
+    }
+
+    /// Ends the capture: the graph, which is the caller's to destroy.
+    pub(super) fn end_capture(&self) -> Result<CUgraph, CudaError> {
+        let _entered = self.context.enter()?;
+        let mut graph = ptr::null_mut();
+        // SAFETY: S; room for a graph; the context is current.
+        check("cuStreamEndCapture", unsafe { calls::cuStreamEndCapture(self.raw, &raw mut graph) })?;
+        Ok(graph)
     }
 
     /// Frees memory behind everything that was given to it. The context is current.
     ///
     /// # Safety
     /// The memory is of the device's pool, everything else that uses it is waited for, and nobody uses it after this.
-    pub(super) unsafe fn free(&self, address: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
-        let mut order = self.order();
-        if !order.batch.is_empty() && order.batch.free(address, bytes) {
-            return Ok(());
-        }
-        self.issue_batch(&mut order)?;
+    pub(super) unsafe fn free(&self, address: CUdeviceptr) -> Result<(), CudaError> {
         // SAFETY: the caller's.
         check("cuMemFreeAsync", unsafe { calls::cuMemFreeAsync(address, self.raw) })
-    }
-
-    /// What graphs have come to.
-    pub(super) fn graph_counts(&self) -> GraphCounts {
-        self.order().batch.graphs.counts()
-    }
-
-    /// Forgets all graphs.
-    pub(super) fn forget_graphs(&self) {
-        self.order().batch.graphs.clear();
     }
 
     /// Whether it is one of the device of this number.
@@ -186,31 +151,22 @@ impl Stream {
         self.id.1
     }
 
-    /// An event behind everything that was given to it so far. A batch has one event, which is recorded behind all of it
-    /// when it is issued: at the latest when somebody else wants to wait for it.
-    pub(super) fn record_event(self: &Arc<Self>) -> Result<Event, CudaError> {
-        let mut order = self.order();
-        let Order { recorded, batch, .. } = &mut *order;
-        if !batch.is_empty() {
-            return Ok(batch.event(|| {
-                *recorded += 1;
-                Event::new(&self.event_pool, self.id, *recorded, Some(self))
-            }));
-        }
-        batch.state()?;
+    /// An event behind everything that was given to it so far.
+    pub(super) fn record_event(&self) -> Result<Event, CudaError> {
         let _entered = self.context.enter()?;
-        *recorded += 1;
+        let mut order = self.order();
+        order.recorded += 1;
         // Numbers grow under the lock, in the order in which events are recorded.
-        let event = Event::new(&self.event_pool, self.id, *recorded, None);
-        // Work that has no event cannot be waited for by others: without one the device is not used any more.
         // SAFETY: S, and the context is current.
-        unsafe { self.event_pool.record(&event, self.raw) }.map_err(CudaError::as_loss)?;
+        let recorded = unsafe { Event::record(&self.event_pool, self.raw, self.id, order.recorded) };
+        // Work that has no event cannot be waited for by others: without one the device is not used any more.
+        let event = recorded.map_err(CudaError::as_loss)?;
         order.last = Some(event.clone());
         Ok(event)
     }
 
     /// An event from which on the time counts of what it is given next: while it is busy, where that ends.
-    pub(super) fn begin_event(self: &Arc<Self>) -> Result<Event, CudaError> {
+    pub(super) fn begin_event(&self) -> Result<Event, CudaError> {
         let last = self.order().last.clone();
         match last {
             Some(last) if !last.is_passed()? => Ok(last),
@@ -228,15 +184,11 @@ impl Stream {
         if has_seen(&self.order()) {
             return Ok(()); // it waits for a later event of that stream
         }
-        // Of the other stream, whose lock this may take: so not while this one's is held.
-        let raw_event = event.raw()?;
         let _entered = self.context.enter()?;
         let mut order = self.order();
-        // The batch need not wait for it.
-        self.issue_batch(&mut order)?;
         order.last = None;
         // SAFETY: S; the driver's event lives as long as `event`, and 0 is the flag of an ordinary wait.
-        check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, raw_event, 0) })?;
+        check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, event.raw(), 0) })?;
         let seen = order.seen.entry(event.stream()).or_default();
         *seen = event.number().max(*seen);
         Ok(())
@@ -245,15 +197,12 @@ impl Stream {
     /// Waits until everything that was given to it has been done.
     pub(super) fn synchronize(&self) -> Result<(), CudaError> {
         let _entered = self.context.enter()?;
-        let raw = self.raw()?;
         // SAFETY: S.
-        check("cuStreamSynchronize", unsafe { calls::cuStreamSynchronize(raw) })
+        check("cuStreamSynchronize", unsafe { calls::cuStreamSynchronize(self.raw) })
     }
 
     /// The same of what the driver was given, whatever went wrong with it: nothing of it goes on after this.
     pub(super) fn drain(&self) {
-        // It gives the batch up, if that cannot be issued.
-        let _ = self.issue();
         if let Ok(_entered) = self.context.enter() {
             // SAFETY: S. An error says that the device is lost, and does nothing any more.
             unsafe { calls::cuStreamSynchronize(self.raw) };

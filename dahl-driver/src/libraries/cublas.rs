@@ -9,7 +9,7 @@ use dahl_cuda::call::{CudaCallError, Gemm, Precision};
 
 use super::search;
 use super::status::{Describe, Status, function, outcome};
-use crate::{Allocation, CudaDevice};
+use crate::{Allocation, CudaDevice, Queue};
 
 type Handle = *mut c_void;
 
@@ -68,7 +68,7 @@ pub(super) struct Functions {
     describe: Describe,
 }
 
-/// cuBLAS's handle on one device, whose work goes into the compute stream.
+/// cuBLAS's handle on one device, whose work goes into a queue of it.
 ///
 /// # Invariant
 /// H: `handle` is one of `device`'s context until this is dropped.
@@ -79,6 +79,8 @@ pub struct Cublas<R> {
     /// What its kernels need besides: its own, so that results do not depend on who else uses memory. In order of the stream,
     /// it is freed behind them.
     _workspace: Allocation<R>,
+    /// Where its work goes.
+    queue: Queue,
     device: Arc<CudaDevice>,
 }
 
@@ -131,9 +133,10 @@ impl<R> Cublas<R> {
         workspace: Allocation<R>,
         bytes: usize,
         allows_tf32: bool,
+        queue: Queue,
     ) -> Result<Self, CudaCallError> {
         let functions = functions().map_err(|reason| CudaCallError::Unsupported(reason.to_owned()))?;
-        device.in_context(|stream| {
+        device.in_context(queue, |stream| {
             let mut handle = ptr::null_mut();
             // SAFETY: B; room for a handle; the device's context is current.
             functions.check("cublasCreate", unsafe { (functions.create)(&raw mut handle) })?;
@@ -142,7 +145,7 @@ impl<R> Cublas<R> {
             };
             let device = Arc::clone(device);
             let address = workspace.pointer().cast();
-            let this = Self { functions, handle, allows_tf32, _workspace: workspace, device };
+            let this = Self { functions, handle, allows_tf32, _workspace: workspace, queue, device };
             let handle = handle.as_ptr();
             // SAFETY: B, H; the stream is of the handle's context.
             functions.check("cublasSetStream", unsafe { (functions.set_stream)(handle, stream.as_ptr()) })?;
@@ -158,7 +161,7 @@ impl<R> Cublas<R> {
         })
     }
 
-    /// Puts a product into the compute stream.
+    /// Puts a product into its queue.
     ///
     /// # Safety
     /// The matrices lie in memory that the compute stream has entered, and what follows on it waits for an event behind this.
@@ -171,7 +174,7 @@ impl<R> Cublas<R> {
             _ => narrow.each_ref().map(|factor| ptr::from_ref(factor).cast::<c_void>()),
         };
         let place = |address: u64| ptr::without_provenance_mut::<c_void>(address as usize);
-        self.device.in_context(|_| {
+        self.device.in_context(self.queue, |_| {
             // SAFETY: B, H; the factors are of the compute type, on the host. The caller's: the matrices are there, and as large as
             // their extents and leading dimensions say, since they were taken from views (`Gemm::new`).
             let status = unsafe {
@@ -223,7 +226,7 @@ fn data_type(precision: Precision) -> c_int {
 
 impl<R> Drop for Cublas<R> {
     fn drop(&mut self) {
-        let _ = self.device.in_context(|_| {
+        let _ = self.device.in_context(self.queue, |_| {
             // SAFETY: B, H; it waits for the device.
             unsafe { (self.functions.destroy)(self.handle.as_ptr()) };
             Ok(())

@@ -50,7 +50,7 @@ impl BatchProgram {
     /// replayed only on demand, and are recorded anew in each epoch: what the function depends on besides may have changed. Each
     /// recording is made twice, so a function or a layer that submits something else in each step is noticed.
     ///
-    /// With devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
+    /// With simulated devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
     pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, by_function: bool) -> Result<Self, String> {
         if options.parallel.is_some() {
@@ -65,8 +65,9 @@ impl BatchProgram {
                 Some(_) => "`replays(false)` is set".to_owned(),
             });
         }
-        if arena.worker_infos().iter().any(|worker| !worker.is_cpu()) {
-            return Err("the runtime has devices".to_owned());
+        let has_devices = arena.worker_infos().iter().any(|worker| !worker.is_cpu());
+        if has_devices && arena.is_simulated() {
+            return Err("the runtime has simulated devices".to_owned());
         }
         let mut program = Program::beside(arena, &BODY);
         program.compare_recordings();

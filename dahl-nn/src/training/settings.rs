@@ -72,7 +72,7 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. A step is submitted in any
     /// case if it reads a value, if it uses an array that belongs neither to the model nor to the optimizer nor to the
     /// batch, if the optimizer or the source cannot be bound, for batches of more than four micro-batches, with
-    /// [`parallel`](Self::parallel) or several ranks, and on runtimes with devices.
+    /// [`parallel`](Self::parallel) or several ranks, and on simulated machines with devices.
     ///
     /// [`fit`](Self::fit) replays by default. It calls the layers and the loss of a [`Sequential`](crate::Sequential) once for
     /// each shape of a batch and for each change of their settings. It compares the

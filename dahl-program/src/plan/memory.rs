@@ -50,8 +50,6 @@ pub struct PlannedArray {
 /// How arrays share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// None do.
-    Apart,
     /// Those whose steps come one after the other in any order that the program allows.
     Ordered,
     /// As in the order of the steps, which becomes a part of the program. The search for the places may take so many steps of
@@ -64,7 +62,6 @@ impl MemoryPlan {
     pub(crate) fn new(demand: &Demand, order: &mut Order, sharing: Sharing) -> Self {
         let mut lower_bound = demand.live_bytes();
         let offsets = match sharing {
-            Sharing::Apart => by_size(&demand.arrays, |_, _| false),
             Sharing::Ordered => {
                 let reach = Reach::of(order);
                 by_size(&demand.arrays, |earlier, later| {
@@ -82,7 +79,7 @@ impl MemoryPlan {
         placed.sort_by_key(|(offset, array)| (*offset, array.bytes, array.array));
         let extra_edges = match sharing {
             Sharing::Tight(_) => add_edges(order, &placed),
-            Sharing::Apart | Sharing::Ordered => Vec::new(),
+            Sharing::Ordered => Vec::new(),
         };
         let mut offsets = vec![None; demand.numbers];
         placed.iter().for_each(|(offset, array)| offsets[array.array] = Some(*offset));

@@ -3,5 +3,6 @@
 
 mod networks;
 mod operations;
+mod programs;
 mod random_programs;
 mod runtime;

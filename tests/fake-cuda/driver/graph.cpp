@@ -158,6 +158,7 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph) {
         auto made = std::make_unique<GraphExec>();
         copy_nodes(*graph, made->graph, made->of);
         if (CUresult error = check_races(made->graph)) return error;
+        made->is_checked = true;
         *exec = driver().add(made.release());
         return CUDA_SUCCESS;
     });
@@ -199,30 +200,62 @@ static std::vector<const Node *> any_order(const Graph &graph) {
     return order;
 }
 
+// All nodes of a graph as one piece of work, in an order that the seed draws.
+static Work graph_work(const Graph &graph) {
+    Work work;
+    work.type = NODE_GRAPH;
+    work.label = "graph of " + std::to_string(graph.nodes.size()) + " nodes";
+    auto nodes = std::make_shared<std::vector<Work>>();
+    for (const Node *node : any_order(graph)) {
+        nodes->push_back(node->work);
+        work.tells_host |= node->work.tells_host;
+        for (Access access : node->work.accesses) {
+            access.what = node->work.label + (access.what.empty() ? "" : ", " + access.what);
+            work.accesses.push_back(access);
+        }
+    }
+    work.run = [nodes] {
+        for (const Work &node : *nodes) {
+            CUresult error = node.run ? driver().scheduler.perform(node) : CUDA_SUCCESS;
+            if (error) return error;
+        }
+        return CUDA_SUCCESS;
+    };
+    return work;
+}
+
+API cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUgraph child) {
+    return of_graph(graph, [&](Context &) {
+        if (!driver().has(child) || child == graph) return CUDA_ERROR_INVALID_VALUE;
+        if (CUresult error = check_races(*child)) return error;
+        return add(node, graph, after, count, graph_work(*child)); // a copy: the child may change
+    });
+}
+
+API cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+    return in_context(Kind::Graph, [&](Context &) {
+        if (!driver().has(exec) || !driver().has(child)) return CUDA_ERROR_INVALID_HANDLE;
+        auto found = exec->of.find(node);
+        if (found == exec->of.end() || found->second->work.type != NODE_GRAPH) return CUDA_ERROR_INVALID_VALUE;
+        if (CUresult error = check_races(*child)) return error;
+        Work work = graph_work(*child);
+        // Only what the nodes do it to may differ.
+        if (work.label != found->second->work.label) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+        found->second->work = std::move(work);
+        exec->is_checked = false;
+        return CUDA_SUCCESS;
+    });
+}
+
 API cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     return in_stream(Kind::Launch, handle, [&](Stream &stream) {
         if (!driver().has(exec)) return CUDA_ERROR_INVALID_HANDLE;
         if (stream.capture) return refuse_in_capture(stream);
-        Work work;
-        work.type = NODE_GRAPH;
-        work.label = "graph of " + std::to_string(exec->graph.nodes.size()) + " nodes";
-        auto nodes = std::make_shared<std::vector<Work>>();
-        for (const Node *node : any_order(exec->graph)) {
-            nodes->push_back(node->work);
-            work.tells_host |= node->work.tells_host;
-            for (Access access : node->work.accesses) {
-                access.what = node->work.label + (access.what.empty() ? "" : ", " + access.what);
-                work.accesses.push_back(access);
-            }
+        if (!exec->is_checked) {
+            if (CUresult error = check_races(exec->graph)) return error;
+            exec->is_checked = true;
         }
-        work.run = [nodes] {
-            for (const Work &node : *nodes) {
-                CUresult error = node.run ? driver().scheduler.perform(node) : CUDA_SUCCESS;
-                if (error) return error;
-            }
-            return CUDA_SUCCESS;
-        };
-        return submit(stream, std::move(work));
+        return submit(stream, graph_work(exec->graph));
     });
 }
 
@@ -252,7 +285,8 @@ API cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResul
         if (info) *info = {fits ? 0 : 2, nullptr, nullptr};
         if (!fits) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
         for (size_t i = 0; i < graph->nodes.size(); i++) exec->graph.nodes[i]->work = graph->nodes[i]->work;
-        return check_races(exec->graph);
+        exec->is_checked = false;
+        return CUDA_SUCCESS;
     });
 }
 
@@ -271,7 +305,8 @@ API cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const 
         Work work;
         CUresult error = kernel_work(work, *parameters, context);
         if (!error) found->second->work = std::move(work);
-        return error ? error : check_races(exec->graph);
+        exec->is_checked = false;
+        return error;
     });
 }
 
@@ -283,6 +318,7 @@ API cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUD
         Work work;
         CUresult error = copy_work(work, *copy);
         if (!error) found->second->work = std::move(work);
+        exec->is_checked = false;
         return error;
     });
 }

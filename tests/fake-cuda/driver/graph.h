@@ -20,6 +20,9 @@ struct Graph {
 struct GraphExec {
     Graph graph;
     std::map<const Node *, Node *> of; // the originals, which may be gone
+    // Whether it has been checked for races. While its nodes get other parameters one after the other, it may have some that
+    // the last one ends.
+    bool is_checked = false;
 };
 
 // Adds work to the graph that a stream captures.

@@ -8,9 +8,10 @@ use super::super::task_error::{TaskError, caught};
 use super::Worker;
 use super::operands::DeviceOperands;
 use super::underway::Issued;
-use crate::codelet::Kernel;
+use crate::codelet::{Kernel, Operand};
 use crate::cuda::{
-    Allocation, Convolution, Cublas, CudaCall, CudaCallError, CudaLibrary, Cudnn, Gemm, Lender,
+    Allocation, Captured, Convolution, Cublas, CudaCall, CudaCallError, CudaLibrary, Cudnn, Gemm, Lender,
+    Queue,
 };
 use crate::graph::Submitted;
 
@@ -22,9 +23,10 @@ const LEAST_BYTES: usize = 64 << 10;
 /// does not depend on how much memory of a large device was free when the runtime was built.
 const MOST_BYTES: usize = 1 << 30;
 
-/// The library handles of a device's worker, each created when it is first needed.
-#[derive(Debug, Default)]
+/// The library handles of a device's worker for one queue, each created when it is first needed.
+#[derive(Debug)]
 pub(super) struct Libraries {
+    queue: Queue,
     cublas: Option<Cublas>,
     cudnn: Option<Cudnn>,
 }
@@ -48,13 +50,9 @@ impl Worker<'_> {
         task: &Submitted,
     ) -> Result<Issued, TaskError> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
-        let mut libraries = std::mem::take(&mut self.libraries);
+        let mut libraries = self.libraries.take();
         // The handle is created before the time is taken.
-        let ready = match kernel.library() {
-            Some(CudaLibrary::Cublas) => libraries.cublas(self, task.desc().location()).map(drop),
-            Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
-            _ => Ok(()), // a library of the kernel's own
-        };
+        let ready = libraries.make(self, kernel, task);
         let begin = self.device.begin_event();
         let mut result = ready;
         let DeviceOperands { list, own, .. } = &mut *operands;
@@ -70,34 +68,93 @@ impl Worker<'_> {
         };
         self.libraries = libraries;
         ran?;
-        let said = |reason| format!("{}: {reason}", kernel.name());
-        match result {
-            Ok(()) => Ok(Issued { begin: self.expect(begin)?, verdict: None, kernel: kernel.name() }),
-            Err(CudaCallError::Unsupported(reason)) => Err(TaskError::Unable(said(reason))),
-            Err(error) => Err(TaskError::Failed(said(error.to_string()))),
+        result.map_err(|error| refusal(kernel, error))?;
+        Ok(Issued { begin: self.expect(begin)?, verdict: None, kernel: kernel.name() })
+    }
+
+    /// What such a kernel does, to be a node of a graph: `list` are its operands, and `own` gets the memory that it takes, which
+    /// the graph keeps.
+    pub(super) fn capture(
+        &mut self,
+        kernel: &'static Kernel,
+        list: &[Operand],
+        own: &mut Vec<Allocation>,
+        task: &Submitted,
+    ) -> Result<Captured, TaskError> {
+        let entry = kernel.cuda_entry().expect("a kernel that calls");
+        let mut libraries = self.captured_libraries.take();
+        let mut result = libraries.make(self, kernel, task);
+        let mut captured = None;
+        if result.is_ok() {
+            let ran = self.device.capture(|| {
+                caught(|| {
+                    let mut loan = Loan { worker: self, libraries: &mut libraries, task, own };
+                    // SAFETY: O: the compute stream has entered the operands each time that it gets the graph, of which this is a
+                    // part, and they are stamped with an event behind it before anybody else is let at them (D2).
+                    let mut call = unsafe { CudaCall::new(list, task.desc().arguments(), &mut loan) };
+                    result = entry(&mut call);
+                })
+            });
+            captured = Some(ran);
         }
+        self.captured_libraries = libraries;
+        result.map_err(|error| refusal(kernel, error))?;
+        let (ran, captured) = self.expect(captured.expect("the call was captured"))?;
+        ran?;
+        Ok(captured)
+    }
+}
+
+/// Why a kernel that calls a library did not run.
+fn refusal(kernel: &Kernel, error: CudaCallError) -> TaskError {
+    let said = |reason| format!("{}: {reason}", kernel.name());
+    match error {
+        CudaCallError::Unsupported(reason) => TaskError::Unable(said(reason)),
+        error => TaskError::Failed(said(error.to_string())),
     }
 }
 
 impl Libraries {
+    /// No handles yet.
+    pub(super) fn new(queue: Queue) -> Self {
+        Self { queue, cublas: None, cudnn: None }
+    }
+
+    /// Leaves none, while they are lent.
+    fn take(&mut self) -> Self {
+        let queue = self.queue;
+        std::mem::replace(self, Self::new(queue))
+    }
+
+    /// Creates the handle that a kernel needs.
+    fn make(&mut self, worker: &Worker<'_>, kernel: &Kernel, task: &Submitted) -> Result<(), CudaCallError> {
+        match kernel.library() {
+            Some(CudaLibrary::Cublas) => self.cublas(worker, task.desc().location()).map(drop),
+            Some(CudaLibrary::Cudnn) => self.cudnn(worker).map(drop),
+            _ => Ok(()), // a library of the kernel's own
+        }
+    }
+
     /// cuBLAS's handle.
     fn cublas(
         &mut self,
         worker: &Worker<'_>,
         location: &'static Location<'static>,
     ) -> Result<&mut Cublas, CudaCallError> {
+        let queue = self.queue;
         made(&mut self.cublas, worker, CudaLibrary::Cublas, || {
             let most = most_bytes(worker);
             let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
             let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
-            Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32())
+            Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32(), queue)
         })
     }
 
     /// cuDNN's handle.
     fn cudnn(&mut self, worker: &Worker<'_>) -> Result<&mut Cudnn, CudaCallError> {
         let most = most_bytes(worker).min(MOST_BYTES);
-        let make = || Cudnn::new(worker.device, most, worker.device.allows_tf32());
+        let queue = self.queue;
+        let make = || Cudnn::new(worker.device, most, worker.device.allows_tf32(), queue);
         made(&mut self.cudnn, worker, CudaLibrary::Cudnn, make)
     }
 }
@@ -140,7 +197,7 @@ fn no_room(error: TaskError) -> CudaCallError {
 
 impl Lender for Loan<'_, '_, '_> {
     fn stream(&self) -> NonNull<c_void> {
-        self.worker.device.compute_stream()
+        self.worker.device.queue(self.libraries.queue)
     }
 
     fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError> {

@@ -7,17 +7,14 @@ use super::operands::DeviceOperands;
 use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::autotune::{RunTarget, Selection};
-use crate::codelet::{CUDA, Codelet, Kernel};
+use crate::codelet::{CUDA, Codelet, Kernel, Operand};
 use crate::cuda::{
     CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, LaunchConfig, Pinned, Unloaded,
 };
-use crate::description::Step as Part;
+use crate::description::{Step as Part, TaskDesc};
 use crate::graph::Submitted;
 use crate::perf;
 use crate::trace::TaskTimes;
-
-/// How often a task's kernel must have been measured for its footprint before it may be batched with others.
-const MEASURED: u64 = 4;
 
 /// The data of a task's launch.
 struct Launch {
@@ -27,15 +24,25 @@ struct Launch {
     verdict: Option<Pinned>,
 }
 
+/// The launches of a kernel, whose memory of its own its parameters lack.
+pub(super) struct KernelLaunches {
+    pub(super) parameters: Parameters,
+    pub(super) launches: Vec<(Function, LaunchConfig)>,
+    /// The bytes of that memory, if the kernel takes a `Scratch` or a `Task`.
+    pub(super) scratch_bytes: Option<usize>,
+    /// Whether it takes a `Task`.
+    pub(super) takes_task: bool,
+}
+
 impl Worker<'_> {
     /// Puts a task into the device's streams.
     pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, TaskError> {
         let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
         self.context.times = TaskTimes::taken_at(self.shared.clock().now_ns());
-        let mut circumstances = self.circumstances(task);
+        let circumstances = self.circumstances(task);
         let choice = self.choose(codelet, task);
-        let issued = self.issue_by(choice.as_ref(), task, codelet, &mut circumstances);
+        let issued = self.issue_by(choice.as_ref(), task, codelet);
         // A run that is not measured as the chosen candidate ends the trial that it may have been.
         let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
         let is_it = |choice: &Selection| Some(choice.kernel.name()) == chosen;
@@ -48,20 +55,15 @@ impl Worker<'_> {
         Ok(Underway::new(task, issued, end, choice, self.context.times, circumstances))
     }
 
-    /// Whether a task's launches may be batched, to be issued with others as a graph: then its own duration is not
-    /// measured.
-    fn may_wait(&self, kernel: &'static str, choice: Option<&Selection>, task: &Submitted) -> bool {
-        let codelet = task.desc().codelet();
-        let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
-        // The result of such a kernel is waited for.
-        let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
-        let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Selection::is_trial);
-        let measured = || self.context.models.measured(&self.context.kind, codelet, kernel, task.desc());
-        self.device.batches_launches() && !has_verdict && !is_looked_at && measured() >= MEASURED
+    /// The kernel of a task, if none is measured any more to choose one.
+    pub(super) fn settled(&mut self, task: &TaskDesc) -> Option<&'static Kernel> {
+        let (shared, device) = (self.shared, self.device);
+        let target = RunTarget { kind: &self.context.kind, idle: 0, has_team: false, cuda: Some(device) };
+        self.context.choices.settled(shared.choices(), target, task.codelet(), task)
     }
 
     /// The codelet's kernel for the device that runs the task; none if it must run none of them.
-    fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Selection> {
+    pub(super) fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Selection> {
         let (shared, device) = (self.shared, self.device);
         let target = RunTarget { kind: &self.context.kind, idle: 0, has_team: false, cuda: Some(device) };
         let has_choice = task.desc().is_kernel();
@@ -75,7 +77,6 @@ impl Worker<'_> {
         choice: Option<&Selection>,
         task: &Submitted,
         codelet: &'static Codelet,
-        circumstances: &mut Circumstances,
     ) -> Result<(Issued, Event), TaskError> {
         let (mut operands, keep_old) = match task.desc().combination() {
             Some(_) => self.operands_of_reduction(task)?,
@@ -85,9 +86,6 @@ impl Worker<'_> {
         let kernel: Option<&'static Kernel> = choice.map(|choice| choice.kernel);
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             self.note(kernel.name(), codelet, task);
-            // The library puts its work into the stream itself.
-            let issued_before = self.device.issue();
-            self.expect(issued_before)?;
             let may_launch = codelet.cuda.is_some() && task.desc().kernel().is_none();
             issued = match self.call(kernel, &mut operands, task) {
                 Err(TaskError::Unable(_)) if may_launch => None,
@@ -105,8 +103,7 @@ impl Worker<'_> {
                 let name = launched_name(task);
                 self.note(name, codelet, task);
                 let launch = self.plan(task, codelet, &mut operands, keep_old)?;
-                circumstances.batched = self.may_wait(name, choice, task);
-                let launched = self.launch(name, launch, circumstances.batched);
+                let launched = self.launch(name, launch);
                 self.expect(launched)
             }
         };
@@ -138,7 +135,6 @@ impl Worker<'_> {
         let idle = self.shared.helpers().idle();
         Circumstances {
             others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
-            batched: false,
             transferred: task.operands().any(|access| is_missing(access, self.context.node)),
         }
     }
@@ -160,18 +156,42 @@ impl Worker<'_> {
         operands: &mut DeviceOperands<'_>,
         keep_old: bool,
     ) -> Result<Launch, TaskError> {
-        let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
+        let KernelLaunches { mut parameters, launches, scratch_bytes, takes_task } =
+            self.kernel_launches(task.desc(), codelet, &operands.list, keep_old)?;
+        let mut verdict = None;
+        if let Some(bytes) = scratch_bytes {
+            let memory = match bytes {
+                0 => 0,
+                bytes => self.own_memory(operands, bytes, task)?.addr() as u64,
+            };
+            if takes_task {
+                verdict = Some(self.expect(self.device.take_word(FINE))?);
+            }
+            parameters.push_scratch(memory, verdict.as_ref().map(|word| word.pointer().addr() as u64));
+        }
+        Ok(Launch { parameters, launches, verdict })
+    }
+
+    /// The launches of the kernel that a task has in CUDA, on these operands. A total keeps its old value if `keep_old`.
+    pub(super) fn kernel_launches(
+        &self,
+        task: &TaskDesc,
+        codelet: &'static Codelet,
+        operands: &[Operand],
+        keep_old: bool,
+    ) -> Result<KernelLaunches, TaskError> {
+        let instance = task.cuda_of_reduction().or(codelet.cuda);
         let instance = instance.expect("a worker that can run a task has a kernel of it");
-        let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
+        let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.layout.extents()).collect();
         let of_finish = [u8::from(keep_old)];
-        let arguments = match task.desc().combination().map(|combination| combination.step) {
+        let arguments = match task.combination().map(|combination| combination.step) {
             Some(Part::Finish(_)) => of_finish.as_slice(),
-            _ => task.desc().arguments(),
+            _ => task.arguments(),
         };
         let CudaLaunches { scratch_bytes, launches } =
             instance.launches(&shapes, arguments).map_err(TaskError::Failed)?;
         let mut parameters = Parameters::default();
-        for (operand, view) in operands.list.iter().zip(instance.kernel.views) {
+        for (operand, view) in operands.iter().zip(instance.kernel.views) {
             parameters.push_view(operand, view);
         }
         let mut rest = arguments;
@@ -183,18 +203,8 @@ impl Worker<'_> {
         let launches =
             launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, config(&launch))));
         let launches = launches.collect::<Result<Vec<_>, TaskError>>()?;
-        let mut verdict = None;
-        if instance.kernel.takes_scratch {
-            let memory = match scratch_bytes as usize {
-                0 => 0,
-                bytes => self.own_memory(operands, bytes, task)?.addr() as u64,
-            };
-            if instance.kernel.takes_task {
-                verdict = Some(self.expect(self.device.take_word(FINE))?);
-            }
-            parameters.push_scratch(memory, verdict.as_ref().map(|word| word.pointer().addr() as u64));
-        }
-        Ok(Launch { parameters, launches, verdict })
+        let scratch_bytes = instance.kernel.takes_scratch.then_some(scratch_bytes as usize);
+        Ok(KernelLaunches { parameters, launches, scratch_bytes, takes_task: instance.kernel.takes_task })
     }
 
     fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, TaskError> {
@@ -213,10 +223,10 @@ impl Worker<'_> {
         }
     }
 
-    /// Puts the launches into the compute stream, which may batch them if they `may_wait`.
-    fn launch(&self, kernel: &'static str, launch: Launch, may_wait: bool) -> Result<Issued, CudaError> {
+    /// Puts the launches into the compute stream.
+    fn launch(&self, kernel: &'static str, launch: Launch) -> Result<Issued, CudaError> {
         let Launch { parameters, launches, verdict } = launch;
-        match self.give(&parameters, &launches, may_wait) {
+        match self.give(&parameters, &launches) {
             Ok(begin) => Ok(Issued { begin, verdict, kernel }),
             Err(error) => {
                 verdict.into_iter().for_each(|word| self.device.leave_word(word));
@@ -230,22 +240,17 @@ impl Worker<'_> {
         &self,
         parameters: &Parameters,
         launches: &[(Function, LaunchConfig)],
-        may_wait: bool,
     ) -> Result<Event, CudaError> {
-        if !may_wait {
-            self.device.issue()?;
-        }
-        // The beginning of the batch is not known yet.
-        let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
+        let begin = self.device.begin_event()?;
         for &(function, config) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands are in memory that was
             // entered when it was fetched, and that is stamped with a later event before any other use: the task holds
             // its accesses until they are released early, which comes later (D2). The word of the verdict is returned
             // when an event after this launch has passed, or never (D4).
-            unsafe { self.device.launch(function, config, parameters.all(), may_wait) }?;
+            unsafe { self.device.launch(function, config, parameters.all()) }?;
         }
-        begin.map_or_else(|| self.device.compute_event(), Ok)
+        Ok(begin)
     }
 }
 

@@ -2,7 +2,7 @@
 //! they have run (`dahl-driver/README.md`).
 //!
 //! `issue` goes from a task to its launch, `call` to a library, `operands` to the addresses of its arrays, `parameters`
-//! to the parameters of its kernel; `underway` has the tasks in the streams. Not here: calls of the driver
+//! to the parameters of its kernel; `program` runs whole programs as graphs; `underway` has the tasks in the streams. Not here: calls of the driver
 //! (`dahl-driver`), and which replicas arrays have (`array`).
 #![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
 
@@ -10,6 +10,7 @@ mod call;
 mod issue;
 mod operands;
 mod parameters;
+mod program;
 mod underway;
 
 use std::collections::VecDeque;
@@ -23,7 +24,8 @@ use underway::Underway;
 use super::context::WorkerContext;
 use super::execute::{complete, end, execute};
 use super::task_error::TaskError;
-use crate::cuda::{CudaDevice, Names};
+use crate::cuda::{CudaDevice, Names, Queue};
+use crate::description::Action;
 use crate::device::{DeviceMemory, Devices, demand_bytes};
 use crate::engine::Shared;
 use crate::graph::Submitted;
@@ -32,10 +34,10 @@ use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Step, TransferWait};
 
-/// Tasks, or batches of tasks, that are issued and have not ended: enough that the device need not wait for the host,
+/// Tasks that are issued and have not ended: enough that the device need not wait for the host,
 /// few enough that taken tasks could not have run elsewhere sooner.
 const AHEAD: usize = 4;
-/// As many unbatched tasks may be issued as take this time, if that is more: during a long one the host can issue
+/// As many tasks may be issued as take this time, if that is more: during a long one the host can issue
 /// several that are shorter than their own issue.
 const AHEAD_NS: u64 = 500_000;
 /// The most tasks that are issued and not ended.
@@ -94,6 +96,8 @@ struct Worker<'s> {
     names: Names,
     /// The libraries that its kernels have called.
     libraries: Libraries,
+    /// Those for calls that are parts of graphs.
+    captured_libraries: Libraries,
 }
 
 impl<'s> Worker<'s> {
@@ -116,7 +120,8 @@ impl<'s> Worker<'s> {
             uncounted: 0,
             patience: Patience::new(SPIN),
             names: Names::default(),
-            libraries: Libraries::default(),
+            libraries: Libraries::new(Queue::Compute),
+            captured_libraries: Libraries::new(Queue::Capture),
         }
     }
 
@@ -129,13 +134,12 @@ impl<'s> Worker<'s> {
         if self.end_tasks() | self.end_transfer_waits() {
             self.look_on();
         }
-        if self.has_room() {
-            if let Some(task) = self.shared.next_task(self.number) {
-                self.take(task);
-                self.look_on();
-                return true;
-            }
-            self.issue_all();
+        if self.has_room()
+            && let Some(task) = self.shared.next_task(self.number)
+        {
+            self.take(task);
+            self.look_on();
+            return true;
         }
         if !self.patience.is_over() {
             thread::yield_now();
@@ -145,25 +149,10 @@ impl<'s> Worker<'s> {
         self.sleep()
     }
 
-    /// Whether it may take another task: few enough are in flight, where a batch counts as one, and may grow until it
-    /// is issued.
+    /// Whether it may take another task: few enough are in flight.
     fn has_room(&self) -> bool {
-        let Some(last) = self.underway.back() else { return true };
-        let next = self.underway.iter().skip(1);
-        let groups = 1 + self.underway.iter().zip(next).filter(|(task, next)| !task.ends_with(next)).count();
-        if self.device.batches_launches() {
-            return groups < AHEAD || (groups == AHEAD && last.is_batched());
-        }
         let short = (AHEAD_NS / self.mean_ns.max(1)).min(MOST_AHEAD as u64) as usize;
-        groups < AHEAD.max(short)
-    }
-
-    /// Issues the compute stream's batch: there is no task to be added.
-    fn issue_all(&self) {
-        if self.underway.back().is_some_and(Underway::is_batched) {
-            // An error is reported by the tasks' events.
-            let _ = self.device.issue();
-        }
+        self.underway.len() < AHEAD.max(short)
     }
 
     /// Hands on the splits and joins whose copies from this device have ended. Whether there were any.
@@ -244,6 +233,9 @@ impl<'s> Worker<'s> {
         if task.is_of_partition() {
             execute(shared, &mut self.context, task);
             return self.tell();
+        }
+        if matches!(task.peek().desc().action(), Action::Program(_)) {
+            return self.take_program(task.task());
         }
         if !task.can_run_on(self.number) {
             match shared.able_worker(&task) {

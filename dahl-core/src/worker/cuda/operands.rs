@@ -37,6 +37,18 @@ impl Drop for DeviceOperands<'_> {
     }
 }
 
+impl<'r> DeviceOperands<'r> {
+    /// None yet, in the memory `node`.
+    pub(super) fn new(node: usize) -> Self {
+        Self { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node }
+    }
+
+    /// Notes an array that is in use.
+    pub(super) fn note(&mut self, array: &'r ArrayState, writes: bool) {
+        self.arrays.push((array, writes));
+    }
+}
+
 impl DeviceOperands<'_> {
     /// Records that the task is in the compute stream, up to `event`.
     pub(super) fn stamp(mut self, event: &Event) {
@@ -57,8 +69,7 @@ impl Worker<'_> {
     /// Copies the task's arrays to the device; the compute stream waits for what must come before.
     pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<DeviceOperands<'r>, TaskError> {
         let node = self.context.node;
-        let mut operands =
-            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+        let mut operands = DeviceOperands::new(node);
         for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
             // A replica is contiguous, even if the part is strided at home.
@@ -94,8 +105,7 @@ impl Worker<'_> {
         task: &'r Submitted,
     ) -> Result<(DeviceOperands<'r>, bool), TaskError> {
         let (node, requester) = (self.context.node, fold::requester(task.desc()));
-        let mut operands =
-            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+        let mut operands = DeviceOperands::new(node);
         let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
         let mut keep_old = true;
         // Inputs first: a total whose replica was created here has a value for a worker that runs the task elsewhere.

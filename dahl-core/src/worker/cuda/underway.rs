@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use super::super::task_error::TaskError;
 use super::Worker;
 use crate::autotune::Selection;
+use crate::codelet::Codelet;
 use crate::cuda::{CudaError, Event, Pinned};
 use crate::explain::Call;
 use crate::graph::Submitted;
@@ -16,14 +17,23 @@ pub(super) struct Underway {
     task: NonNull<Submitted>,
     begin: Event,
     end: Event,
-    /// The word in which its kernel reports a failure, if it can.
-    verdict: Option<Pinned>,
+    report: Report,
     /// The kernel's name.
     kernel: &'static str,
     /// The choice that this is measured for.
     choice: Option<Selection>,
     times: TaskTimes,
     circumstances: Circumstances,
+}
+
+/// How what has run reports a failure.
+enum Report {
+    /// It cannot fail.
+    None,
+    /// In this word.
+    Word(Pinned),
+    /// It is a whole program, some of whose tasks have such words if this is true.
+    Program(bool),
 }
 
 /// The circumstances in which a task was issued, to explain its duration.
@@ -33,8 +43,6 @@ pub(super) struct Circumstances {
     pub(super) others_busy: Option<usize>,
     /// Whether elements were copied to the device for it.
     pub(super) transferred: bool,
-    /// Whether its launches were batched with others, so that its own duration is not known.
-    pub(super) batched: bool,
 }
 
 /// The work that was put into the compute stream.
@@ -44,6 +52,12 @@ pub(super) struct Issued {
     pub(super) verdict: Option<Pinned>,
     /// The kernel's name.
     pub(super) kernel: &'static str,
+}
+
+/// The message of a kernel that has reported a place.
+pub(super) fn out_of_range(codelet: &Codelet, place: u64) -> String {
+    let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
+    format!("{name}: the index or label at {place} is out of range")
 }
 
 /// The word of a kernel that did not fail.
@@ -60,7 +74,20 @@ impl Underway {
         circumstances: Circumstances,
     ) -> Self {
         let Issued { begin, verdict, kernel } = issued;
-        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, times, circumstances }
+        let report = verdict.map_or(Report::None, Report::Word);
+        Self { task: NonNull::from(task), begin, end, report, kernel, choice, times, circumstances }
+    }
+
+    /// A whole program that has been issued, from `begin` to `end`. Some of its tasks can fail if `can_fail`.
+    pub(super) fn of_program(
+        task: &Submitted,
+        (begin, end): (Event, Event),
+        times: TaskTimes,
+        can_fail: bool,
+    ) -> Self {
+        let circumstances = Circumstances { others_busy: None, transferred: false };
+        let (task, report, kernel) = (NonNull::from(task), Report::Program(can_fail), "graph");
+        Self { task, begin, end, report, kernel, choice: None, times, circumstances }
     }
 
     /// The task. Its record exists until the task has been ended.
@@ -72,17 +99,7 @@ impl Underway {
     /// Whether it can only fail by the loss of the device: its successors in the chains of its arrays then need not
     /// wait for its end.
     pub(super) fn is_released_early(&self) -> bool {
-        self.verdict.is_none()
-    }
-
-    /// Whether it ends with the same event as `other`.
-    pub(super) fn ends_with(&self, other: &Self) -> bool {
-        self.end.is_same(&other.end)
-    }
-
-    /// Whether it has not been given to the driver yet.
-    pub(super) fn is_batched(&self) -> bool {
-        self.end.is_batched()
+        matches!(self.report, Report::None | Report::Program(false))
     }
 
     pub(super) fn has_run(&self) -> Result<bool, CudaError> {
@@ -96,30 +113,23 @@ impl Underway {
 
     /// Records the duration of a task that has run, and returns its result.
     pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), TaskError> {
+        if let Report::Program(can_fail) = self.report {
+            return self.measure_program(worker, can_fail);
+        }
         let Worker { shared, device, context, ended_ns, .. } = worker;
         let task = self.task().desc();
         let codelet = task.codelet();
-        if self.circumstances.batched {
-            // Batched tasks end together: the first one counts the time of all.
-            let all_ns = self.end.take_batch_ns().unwrap_or(0);
-            context.times = self.times;
-            shared.counters().end_together(context.worker, codelet, all_ns);
-            return Ok(());
-        }
         let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
         // One after the other, even if the clocks differ.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
         *ended_ns = begin_ns + time_ns;
         context.times = TaskTimes { begin_ns: Some(begin_ns), ..self.times };
-        if let Some(verdict) = self.verdict {
+        if let Report::Word(verdict) = self.report {
             let place = device.read_word(verdict);
             if place != FINE {
                 self.choice.into_iter().for_each(|choice| choice.end(None));
                 context.lost_ns = time_ns;
-                let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
-                return Err(TaskError::Failed(format!(
-                    "{name}: the index or label at {place} is out of range"
-                )));
+                return Err(TaskError::Failed(out_of_range(codelet, place)));
             }
         }
         context.times.kernel_ns = Some(time_ns);
@@ -131,6 +141,18 @@ impl Underway {
         let call = Call { time_ns, others_busy, team: false, transferred };
         let of = (codelet, kernel);
         context.call_logs.record(shared.call_logs(), key, (&context.name, &context.kind), of, task, call);
+        Ok(())
+    }
+
+    /// Counts the duration of a whole program, and passes the failures of its tasks on.
+    fn measure_program(self, worker: &mut Worker<'_>, can_fail: bool) -> Result<(), TaskError> {
+        let task = self.task();
+        let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
+        worker.context.times = self.times;
+        worker.shared.counters().end_together(worker.context.worker, task.desc().codelet(), time_ns);
+        if can_fail {
+            worker.report_failures(task);
+        }
         Ok(())
     }
 }

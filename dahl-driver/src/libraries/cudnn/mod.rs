@@ -16,9 +16,9 @@ pub(super) use functions::functions;
 use self::descriptor::ordered;
 use self::functions::Functions;
 use self::plan::{ConvolutionPlan, Terms};
-use crate::CudaDevice;
+use crate::{CudaDevice, Queue};
 
-/// cuDNN's handle on one device, whose work goes into the compute stream.
+/// cuDNN's handle on one device, whose work goes into a queue of it.
 ///
 /// # Invariant
 /// H: `handle` is one of `device`'s context until this is dropped.
@@ -28,6 +28,8 @@ pub struct Cudnn {
     terms: Terms,
     /// How each shape that came is computed, or why it is not.
     plans: HashMap<ConvolutionShape, Result<ConvolutionPlan, CudaCallError>>,
+    /// Where its work goes.
+    queue: Queue,
     device: Arc<CudaDevice>,
 }
 
@@ -46,17 +48,19 @@ impl Cudnn {
         device: &Arc<CudaDevice>,
         most_bytes: usize,
         allows_tf32: bool,
+        queue: Queue,
     ) -> Result<Self, CudaCallError> {
         let functions = functions().map_err(|reason| CudaCallError::Unsupported(reason.to_owned()))?;
         let terms = Terms { allows_tf32, most_bytes };
-        device.in_context(|stream| {
+        device.in_context(queue, |stream| {
             let mut handle = ptr::null_mut();
             // SAFETY: N; room for a handle; the device's context is current.
             functions.check("cudnnCreate", unsafe { (functions.create)(&raw mut handle) })?;
             let Some(handle) = NonNull::new(handle) else {
                 return Err(CudaCallError::Failed("cudnnCreate: no handle".to_owned()));
             };
-            let this = Self { functions, handle, terms, plans: HashMap::new(), device: Arc::clone(device) };
+            let this =
+                Self { functions, handle, terms, plans: HashMap::new(), queue, device: Arc::clone(device) };
             // SAFETY: N, H; the stream is of the handle's context.
             let status = unsafe { (functions.set_stream)(handle.as_ptr(), stream.as_ptr()) };
             functions.check("cudnnSetStream", status)?;
@@ -72,7 +76,7 @@ impl Cudnn {
         if let Some(plan) = self.plans.get(shape) {
             return plan.as_ref().map(|plan| plan.workspace_bytes).map_err(Clone::clone);
         }
-        let plan = self.device.in_context(|_| {
+        let plan = self.device.in_context(self.queue, |_| {
             // SAFETY: H; the context is current.
             unsafe { ConvolutionPlan::new(self.functions, self.handle.as_ptr(), shape, self.terms) }
         });
@@ -84,7 +88,7 @@ impl Cudnn {
         bytes
     }
 
-    /// Puts a convolution of a shape that has been [prepared](Self::prepare) into the compute stream.
+    /// Puts a convolution of a shape that has been [prepared](Self::prepare) into its queue.
     ///
     /// # Safety
     /// The arrays lie in memory that the compute stream has entered, as does `workspace`, of as many bytes as the shape takes; what
@@ -104,7 +108,7 @@ impl Cudnn {
         let way = self.functions.way(shape.direction);
         let [first, second, written] = plan.descriptors.arrays(shape.direction);
         let [a, b, out] = ordered(shape.direction, convolution.addresses.map(place));
-        self.device.in_context(|_| {
+        self.device.in_context(self.queue, |_| {
             // SAFETY: N, H, E; the factors are of the compute type, on the host. The caller's: the arrays are there, and as large
             // as the descriptors say, since these were taken from views (`Convolution::new`).
             let status = unsafe {
@@ -131,7 +135,7 @@ impl Cudnn {
 
 impl Drop for Cudnn {
     fn drop(&mut self) {
-        let _ = self.device.in_context(|_| {
+        let _ = self.device.in_context(self.queue, |_| {
             // SAFETY: N, H; the compute stream has ended when the worker's handles go.
             unsafe { (self.functions.destroy)(self.handle.as_ptr()) };
             Ok(())

@@ -16,6 +16,11 @@ impl Bed {
         Self(fake_cuda::driver())
     }
 
+    /// Whether it is the fake driver.
+    pub(crate) fn is_fake(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Resets the fake driver, whose streams run their work in the order of this seed.
     pub(crate) fn reset(&self, seed: u32) {
         if let Some(fake) = self.0.as_ref() {
@@ -105,6 +110,10 @@ impl OnDevice {
 impl Scheduler for OnDevice {
     fn name(&self) -> &'static str {
         "on-device"
+    }
+
+    fn sees_submissions(&self) -> bool {
+        false
     }
 
     fn start(&mut self, workers: &Workers) {

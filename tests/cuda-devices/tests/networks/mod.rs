@@ -5,3 +5,5 @@ mod bed;
 mod data_loader;
 mod optimizers;
 mod training;
+
+pub(crate) use bed::{Bed, on_device};

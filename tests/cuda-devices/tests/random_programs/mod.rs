@@ -17,10 +17,9 @@ use std::sync::Arc;
 
 use dahl_core::Runtime;
 use fake_cuda::{FakeDriver, driver};
-use kernels::measure;
 pub(crate) use kernels::on_cuda;
 use machines::Transfers;
-use program::{COLUMNS, ROWS, actions};
+use program::actions;
 use proptest::prelude::*;
 use world::{check, config, forgets_nothing, schedulers, with_scheduler};
 
@@ -38,7 +37,6 @@ proptest! {
         workers in 1..3_usize,
         scheduler in prop::sample::select(schedulers()),
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
-        graphs in any::<bool>(),
     ) {
         let fake = driver();
         // On the driver of the machine, which has no seeds, the first device only.
@@ -49,13 +47,9 @@ proptest! {
         let limit_mb = f64::from(64 * lines) / f64::from(1 << 20);
         let builder = Runtime::builder().cuda_devices(devices).cuda_limit_mb(limit_mb);
         let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
-        let builder = builder.observer(Arc::new(Transfers::default())).cuda_graphs(graphs);
+        let builder = builder.observer(Arc::new(Transfers::default()));
         let rt = builder.build().expect("it can be had");
-        // Graphs need kernels that were measured and runs that repeat.
-        let (measured, times) = if graphs { (devices, 4) } else { (0, 1) };
-        let shape = [ROWS, COLUMNS];
-        (0..measured).try_for_each(|device| measure(&rt, workers + device, shape)).expect("every call is right");
-        (0..times).try_for_each(|_| check(&program, &rt, false)).expect("every call is right");
+        check(&program, &rt, false).expect("every call is right");
         if forgets_nothing(&program) {
             let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();
             prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");

@@ -7,7 +7,6 @@ mod bed;
 mod compiled;
 mod energy;
 mod failures;
-mod graphs;
 mod libraries;
 mod memory;
 mod partitions;

@@ -1,0 +1,164 @@
+//! [`DeviceProgram`]: what a device needs to run a whole program as one graph: which array each task uses, and where that is.
+//!
+//! It refers to the tasks of the ordinary replay for their descriptions. What the worker of the device makes of it is behind
+//! `prepared`; nothing here knows devices.
+#![allow(unsafe_code, reason = "refers to the records of a replay that is kept beside it")]
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+
+use super::record::Submitted;
+use super::replay::Replay;
+use crate::access::AccessMode;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
+
+/// A program as one graph of a device.
+///
+/// # Invariant
+/// W: `tasks` is kept for as long as this is, and has a task for each step.
+pub(crate) struct DeviceProgram {
+    /// In an order in which they may run.
+    pub(crate) steps: Box<[DeviceStep]>,
+    /// The bytes of the block in which arrays of the program are.
+    pub(crate) block_bytes: usize,
+    /// Arrays that no step changes: their bytes, or how many zeros.
+    pub(crate) constants: Box<[Fill]>,
+    /// Places in the block that get these bytes before each replay.
+    pub(crate) resets: Box<[(usize, Fill)]>,
+    /// How the bound arrays are used, in their order.
+    pub(crate) bound: Box<[AccessMode]>,
+    /// Of each bound array: the steps that use it.
+    pub(crate) uses: Box<[Box<[u32]>]>,
+    /// The steps whose plain arguments each call sets.
+    pub(crate) varying: Box<[u32]>,
+    /// What the worker of the device has made of it, who alone uses it while there are replays.
+    pub(crate) prepared: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Whether the device does not take it as one graph.
+    is_refused: AtomicBool,
+    tasks: NonNull<Replay>,
+}
+
+/// A task of such a program.
+#[derive(Debug)]
+pub(crate) struct DeviceStep {
+    /// Where each of its arrays is.
+    pub(crate) sources: Box<[Source]>,
+    /// The number of each array, by which failures are passed on.
+    pub(crate) arrays: Box<[Option<u32>]>,
+    /// The steps before it.
+    pub(crate) before: Box<[u32]>,
+    /// The resets before it.
+    pub(crate) resets: Box<[u32]>,
+    /// For a step that discards a value, if zeros take its place: how many bytes.
+    pub(crate) clears: Option<usize>,
+}
+
+/// Where an array is on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Memory of the task alone.
+    Scratch,
+    /// So many bytes into a bound array.
+    Bound {
+        /// Which one.
+        index: usize,
+        /// The bytes before it.
+        offset: usize,
+    },
+    /// So many bytes into the block.
+    Block(usize),
+    /// So many bytes into a constant.
+    Constant {
+        /// Which one.
+        index: usize,
+        /// The bytes before it.
+        offset: usize,
+    },
+}
+
+/// What an array begins with.
+#[derive(Clone, Debug)]
+pub(crate) enum Fill {
+    /// This word again and again, in so many bytes.
+    Words(u32, usize),
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+// SAFETY: the records are used by the thread that runs the program, as those of a replay.
+unsafe impl Send for DeviceProgram {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for DeviceProgram {}
+
+impl DeviceProgram {
+    /// A program whose steps have the descriptions of the tasks of `tasks`.
+    ///
+    /// # Safety
+    /// W.
+    pub(crate) unsafe fn new(tasks: &Replay, steps: Vec<DeviceStep>, bound: Box<[AccessMode]>) -> Self {
+        let mut uses = vec![Vec::new(); bound.len()];
+        for (number, step) in steps.iter().enumerate() {
+            for source in &step.sources {
+                if let Source::Bound { index, .. } = *source
+                    && uses[index].last() != Some(&(number as u32))
+                {
+                    uses[index].push(number as u32);
+                }
+            }
+        }
+        Self {
+            steps: steps.into(),
+            block_bytes: 0,
+            constants: Box::default(),
+            resets: Box::default(),
+            bound,
+            uses: uses.into_iter().map(Vec::into_boxed_slice).collect(),
+            varying: Box::default(),
+            prepared: Mutex::new(None),
+            is_refused: AtomicBool::new(false),
+            tasks: NonNull::from(tasks),
+        }
+    }
+
+    /// Lets its tasks run one by one from now on.
+    pub(crate) fn refuse(&self) {
+        self.is_refused.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was [refused](Self::refuse).
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
+    }
+
+    /// The task of a step, whose description says what it does.
+    pub(crate) fn task(&self, step: usize) -> &Submitted {
+        // SAFETY: W.
+        let tasks = unsafe { self.tasks.as_ref() };
+        // SAFETY: the record was filled in with the program, and the thread that begins a replay alone changes it, before it
+        // hands the program over.
+        unsafe { tasks.nodes()[step].record.submitted() }
+    }
+}
+
+impl Fill {
+    /// So many zeros.
+    pub(crate) fn zeros(bytes: usize) -> Self {
+        Self::Words(0, bytes)
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Words(_, bytes) => *bytes,
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl fmt::Debug for DeviceProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceProgram").field("steps", &self.steps.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,96 @@
+//! Programs on a device whose tasks fail, whose arguments have no value, or which the device cannot run.
+
+use dahl::ops::*;
+use dahl::prelude::*;
+use dahl::{Result, program};
+
+use super::{graphs, in_seeds, numbers};
+
+/// The cross-entropy of `logits`; and twice `other`, which does not depend on it.
+#[program]
+fn losses<'s>(
+    scope: &'s Recording<'_>,
+    logits: &Matrix<'_, f32>,
+    labels: &Vector<'_, u32>,
+    other: &Vector<'_, f32>,
+    sums: &mut Scalar<'_, f32>,
+) -> Result<(Scalar<'s, f32>, Vector<'s, f32>)> {
+    let loss = cross_entropy_init(scope, logits, labels, 0.25)?;
+    add_self(sums, &loss)?;
+    Ok((loss, scale_init(scope, other, 2.0)?))
+}
+
+#[test]
+fn what_depends_on_a_failed_task_has_no_value_and_the_next_replay_has() {
+    in_seeds(0..6, |rt, _| {
+        let mut losses = Losses::new(rt).passes(Passes::none());
+        let logits = rt.from_vec([4, 3], numbers(12, 1))?;
+        let other = rt.from_vec([2], vec![1.0_f32, -3.0])?;
+        let (right, wrong) =
+            (rt.from_vec([4], vec![0_u32, 1, 2, 0])?, rt.from_vec([4], vec![0_u32, 7, 2, 0])?);
+        let mut sums = rt.zeros([])?;
+        let (loss, _) = losses.call(&logits, &right, &other, &mut sums)?;
+        let expected = loss.to_vec()?;
+        let (loss, doubled) = losses.call(&logits, &wrong, &other, &mut sums)?;
+        let error = loss.to_vec().expect_err("a label is out of range").to_string();
+        assert!(error.contains("cross_entropy") && error.contains("out of range"), "{error}");
+        assert_eq!(doubled.to_vec()?, [2.0, -6.0], "it depends on nothing that failed");
+        let error = sums.to_vec().expect_err("the loss was added to it").to_string();
+        assert!(error.contains("out of range"), "{error}");
+        // What has no value leaves nothing to add to: the tasks run one by one.
+        let (loss, _) = losses.call(&logits, &right, &other, &mut sums)?;
+        assert_eq!(loss.to_vec()?, expected);
+        assert!(sums.to_vec().is_err());
+        let mut sums = rt.zeros([])?;
+        let (loss, _) = losses.call(&logits, &right, &other, &mut sums)?;
+        assert_eq!((loss.to_vec()?, sums.to_vec()?), (expected.clone(), expected));
+        assert_eq!(graphs_after_failure(rt), 3, "all but the call without a value");
+        Ok(())
+    });
+}
+
+/// The launches of graphs.
+fn graphs_after_failure(rt: &Runtime) -> u64 {
+    let _ = rt.wait(); // a task has failed
+    rt.statistics().graphs[0].launches
+}
+
+/// A branch is decided on the host, and its bodies are graphs.
+#[program]
+fn branches(scope: &Recording<'_>, condition: &Scalar<'_, u32>, x: &mut Vector<'_, f32>) -> Result<()> {
+    scope.branch(condition, |_, holds| if holds { scale_self(x, 2.0) } else { square_self(x) })
+}
+
+#[test]
+fn bodies_of_branches_are_graphs() {
+    in_seeds(0..4, |rt, _| {
+        let mut branches = Branches::new(rt);
+        let mut x = rt.from_vec([2], vec![3.0_f32, -1.0])?;
+        for (condition, expected) in [(1_u32, [6.0, -2.0]), (0, [36.0, 4.0])] {
+            branches.call(&rt.from_vec([], vec![condition])?, &mut x)?;
+            assert_eq!(x.to_vec()?, expected);
+        }
+        assert_eq!(graphs(rt).launches, 2);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_device_without_room_leaves_the_tasks_to_others() {
+    let bed = crate::networks::Bed::new();
+    if !bed.is_fake() {
+        return;
+    }
+    bed.reset(1);
+    let rt =
+        Runtime::builder().cpu_workers(1).cuda_devices(1).cuda_limit_mb(0.01).build().expect("it can be had");
+    let mut losses = Losses::new(&rt);
+    let logits = rt.from_vec([400, 30], numbers(12_000, 1)).expect("there is room");
+    let labels = rt.from_vec([400], vec![2_u32; 400]).expect("there is room");
+    let other = rt.from_vec([2], vec![1.0_f32, -3.0]).expect("there is room");
+    let mut sums = rt.zeros([]).expect("there is room");
+    let (_, doubled) = losses.call(&logits, &labels, &other, &mut sums).expect("it is right");
+    assert_eq!(doubled.to_vec().expect("nothing fails"), [2.0, -6.0]);
+    assert!(sums.to_vec().expect("nothing fails")[0] > 0.0);
+    assert_eq!(graphs(&rt).launches, 0);
+}
