@@ -95,6 +95,7 @@ fn half_of<T: Real>(x: T) -> T {
     T::from_f64(0.5) * x
 }
 
+#[allow(clippy::extra_unused_type_parameters, reason = "the option gives it those of the declaration")]
 fn zero<T: Real>() -> &'static dahl::__private::Gradient {
     dahl::__private::Gradient::zero()
 }
