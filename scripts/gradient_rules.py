@@ -5,7 +5,8 @@
     DAHL_NUMERICS_REPORT="$PWD/target/numerics" cargo test --features testing --test ops gradient
     scripts/gradient_rules.py target/numerics/dahl.gradients.json
 
-It reads the declarations in src/ops. *Derived* is a map that the macro differentiates. With the report of the tests, the table
+It reads the declarations in src/ops. *Derived* is a map that the macro differentiates; through one that makes masks or integers
+nothing flows. With the report of the tests, the table
 has the worst error of each operation's gradient, over its tests.
 """
 
@@ -33,7 +34,7 @@ def without_generics(text):
     return re.sub(r"fn (\w+)<.*?>\(", r"fn \1(", text, count=1, flags=re.S)
 
 
-def rule(attribute, parameters):
+def rule(attribute, parameters, result):
     option = re.search(r"\bgradient = ([\w:]+)(\(([^)]*)\))?", attribute)
     if option:
         name, reads = option.group(1), option.group(3)
@@ -47,7 +48,9 @@ def rule(attribute, parameters):
             return f"adjoint: `{reads}`"
         return f"`{name}`" + (f", reads {', '.join(f'`{of.strip()}`' for of in reads.split(','))}" if reads else "")
     is_map = not re.search(r"&|View", parameters)
-    return "derived" if is_map and "cpu_only" not in attribute else None
+    if not is_map or "cpu_only" in attribute:
+        return None
+    return "derived: of integers" if re.match(r"\s*-> [ui]\d+", result) else "derived"
 
 
 def worst_errors(path):
@@ -75,7 +78,7 @@ def main():
             rest = without_generics(text[declaration.end() + len(attribute) :])
             function = FUNCTION.search(rest)
             parameters = balanced(rest, function.end())
-            how = rule(attribute, parameters)
+            how = rule(attribute, parameters, rest[function.end() + len(parameters) + 1 :])
             if function.group(1) == "pub " and how:
                 rows.append((function.group(2), how))
     counts = {kind: sum(how.startswith(kind) for _, how in rows) for kind in ("derived", "adjoint", "none")}

@@ -114,7 +114,7 @@ pub use statistics::{
     WorkerStatistics,
 };
 pub use submission::{Tag, Task};
-pub use tape::{Accumulated, Differentiable, RuleScope, Scope, Tape, Wanted};
+pub use tape::{Accumulated, Differentiable, GradientElement, RuleScope, Scope, Tape, Wanted};
 pub use task::ReadyTask;
 pub use topology::{Binding, Processor, Topology};
 pub use variants::Variants;

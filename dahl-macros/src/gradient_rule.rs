@@ -10,8 +10,10 @@ use crate::parse::GradientOption;
 
 /// How a gradient is computed.
 pub(crate) enum GradientRule {
-    /// It is not: nothing flows.
+    /// It is not: nothing flows, on purpose.
     Nothing,
+    /// Nothing flows, since every derivative of the map is 0.
+    Zero,
     /// By the adjoint of a linear operation.
     Adjoint(Path),
     /// As the data say that a function of the user's gives.
@@ -41,7 +43,7 @@ impl GradientRule {
         match &codelet.options.gradient {
             Some(GradientOption::Derived(_)) | None if codelet.form == Form::Map && codelet.has_init => {
                 let maps = gradient::derive(codelet).ok()?;
-                Some(if maps.is_empty() { Self::Nothing } else { Self::Maps(maps) })
+                Some(if maps.is_empty() { Self::Zero } else { Self::Maps(maps) })
             }
             Some(option) => Self::of_option(option),
             None => None,
@@ -56,7 +58,7 @@ impl GradientRule {
     /// Whether it reads the parameter's value.
     pub(crate) fn reads(&self, index: usize, parameter: &Parameter) -> bool {
         match self {
-            Self::Nothing | Self::Adjoint(_) | Self::Data(_) => false,
+            Self::Nothing | Self::Zero | Self::Adjoint(_) | Self::Data(_) => false,
             Self::Maps(maps) => maps.iter().any(|map| map.inputs.contains(&index)),
             Self::Function { reads, .. } => {
                 let can_be_read = parameter.access == Access::Read || parameter.access.is_made();

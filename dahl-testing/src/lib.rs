@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The arrays are in the order of the declaration, followed by the arguments; `T` is the element type. A shape is an
-//! input; `_` is an output, whose shape `axpy_init` determines; [`within`], [`below`], [`typed`], [`holding`] and
-//! [`output`] specify more. `cargo test ::f16` runs the tests of one type.
+//! input; `_` is an output, whose shape `axpy_init` determines; [`within`], [`below`], [`typed`], [`holding`], [`output`] and
+//! [`typed_output`] specify more. `cargo test ::f16` runs the tests of one type.
 //!
 //! [`compare`] describes what is compared, and [`Failure`] the errors. With `DAHL_NUMERICS_REPORT=dir` in the
 //! environment, the figures of all comparisons are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast`
@@ -54,8 +54,8 @@ pub use dual::{Dual, forward_mode};
 pub use failure::{Check, Failure, Variant};
 pub use jump::compare_types;
 pub use operand::{
-    Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,
-    within,
+    Below, Describes, Input, Operand, Operands, Output, OutputOf, TypedOutput, Within, below, holding,
+    output, typed, typed_output, within,
 };
 pub use report::{Compared, GradientSummary, Reference, Summary, json, markdown, record, record_gradients};
 pub use tier::Tier;
@@ -73,9 +73,16 @@ pub fn submit_to(task: dahl_core::Task<'_>, kernel: &'static Kernel) -> dahl_cor
     dahl_core::__testing::foreign_kernel(task, kernel).submit()
 }
 
-/// Tests the results of an operation, with one test for each element type: see the crate's documentation.
+/// Tests the results of an operation, with one test for each element type, and its gradient: see the crate's documentation.
+///
+/// `numerics!(gradient of ..)` tests the gradient alone, of an operation whose results are compared elsewhere.
 #[macro_export]
 macro_rules! numerics {
+    (gradient of $op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+        mod $op {
+            $crate::__numerics_gradient!($op, $codelet, ($($operand)*), ($($argument),*));
+        }
+    };
     ($op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
         mod $op {
             #[allow(unused_imports)]
@@ -115,27 +122,6 @@ macro_rules! numerics {
                     };
                 }
 
-                pub(super) fn gradients() -> [$crate::gradient::Operation; 4] {
-                    macro_rules! operation_in {
-                        ($element:ty) => {{
-                            #[allow(dead_code)]
-                            type T = $element;
-                            $crate::gradient::Operation::new::<T, _, _, _, _>(
-                                stringify!($op),
-                                $codelet,
-                                &$crate::__numerics_operands!(T, [] $($operand)*),
-                                ($($argument,)*),
-                            )
-                        }};
-                    }
-                    [
-                        operation_in!($crate::f16),
-                        operation_in!($crate::bf16),
-                        operation_in!(::core::primitive::f32),
-                        operation_in!(::core::primitive::f64),
-                    ]
-                }
-
                 run_in!(f16, $crate::f16);
                 run_in!(bf16, $crate::bf16);
                 run_in!(f32, ::core::primitive::f32);
@@ -147,13 +133,7 @@ macro_rules! numerics {
             test_in!(f32, ::core::primitive::f32);
             test_in!(f64, ::core::primitive::f64);
 
-            #[test]
-            fn gradient() {
-                match $crate::gradient::compare_gradients(&run::gradients()) {
-                    Ok(found) => $crate::record_gradients(env!("CARGO_PKG_NAME"), found).unwrap(),
-                    Err(failure) => panic!("\n{failure}"),
-                }
-            }
+            $crate::__numerics_gradient!($op, $codelet, ($($operand)*), ($($argument),*));
 
             #[test]
             fn types() {
@@ -161,6 +141,47 @@ macro_rules! numerics {
                 if let Err(failure) = $crate::compare_types(all) {
                     panic!("\n{failure}");
                 }
+            }
+        }
+    };
+}
+
+/// The test `gradient` of [`numerics!`], inside of a module of the operation.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __numerics_gradient {
+    ($op:ident, $codelet:expr, ($($operand:tt)*), ($($argument:expr),*)) => {
+        #[test]
+        fn gradient() {
+            match $crate::gradient::compare_gradients(&differentiated::operations()) {
+                Ok(found) => $crate::record_gradients(env!("CARGO_PKG_NAME"), found).unwrap(),
+                Err(failure) => panic!("\n{failure}"),
+            }
+        }
+
+        mod differentiated {
+            #[allow(unused_imports)]
+            use super::super::*;
+
+            pub(super) fn operations() -> [$crate::gradient::Operation; 4] {
+                macro_rules! operation_in {
+                    ($element:ty) => {{
+                        #[allow(dead_code)]
+                        type T = $element;
+                        $crate::gradient::Operation::new::<T, _, _, _, _>(
+                            stringify!($op),
+                            $codelet,
+                            &$crate::__numerics_operands!(T, [] $($operand)*),
+                            ($($argument,)*),
+                        )
+                    }};
+                }
+                [
+                    operation_in!($crate::f16),
+                    operation_in!($crate::bf16),
+                    operation_in!(::core::primitive::f32),
+                    operation_in!(::core::primitive::f64),
+                ]
             }
         }
     };

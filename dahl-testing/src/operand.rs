@@ -39,6 +39,12 @@ pub struct OutputOf<const N: usize> {
     shape: [usize; N],
 }
 
+/// An [`Output`] of another element type than the tested one.
+#[derive(Clone, Debug)]
+pub struct TypedOutput<T, const N: usize> {
+    element: PhantomData<T>,
+}
+
 /// An input of the tested element type, of shape `shape`, with values from `low` to `high`.
 pub fn within<const N: usize>(low: f64, high: f64, shape: [usize; N]) -> Within<N> {
     Within { shape, values: Values::Within(low, high) }
@@ -63,6 +69,12 @@ pub fn typed<T: Element, const N: usize>(shape: [usize; N]) -> Input<T, N> {
 /// An output of shape `shape`, for a codelet without `op_init`.
 pub fn output<const N: usize>(shape: [usize; N]) -> OutputOf<N> {
     OutputOf { shape }
+}
+
+/// An output whose shape `op_init` determines, of elements of type `T`: `typed_output::<<T as Real>::Compute, 3>()`, in
+/// [`numerics!`](crate::numerics), for sums in the compute type.
+pub fn typed_output<T: Element, const N: usize>() -> TypedOutput<T, N> {
+    TypedOutput { element: PhantomData }
 }
 
 /// A description for the tested type `T`.
@@ -106,6 +118,7 @@ describes_itself!(
     [E, const N: usize] Input<E, N>,
     [const N: usize] Below<N>,
     [] Output,
+    [E, const N: usize] TypedOutput<E, N>,
     [const N: usize] OutputOf<N>
 );
 
@@ -168,6 +181,12 @@ impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Below<N> {
 }
 
 impl<A> Operand<A> for Output {
+    fn spec(&self) -> Spec {
+        Spec { extents: None, values: Values::Output }
+    }
+}
+
+impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for TypedOutput<T, N> {
     fn spec(&self) -> Spec {
         Spec { extents: None, values: Values::Output }
     }

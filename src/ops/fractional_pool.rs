@@ -44,7 +44,9 @@ fn start(input: usize, size: usize, count: usize, uniform: f64, position: usize)
     shape(index = with_spatial(input.shape(), extents)),
     check(fits(&input.shape(), size, extents)),
     flops = out.len() * size.iter().product::<usize>(),
-    gradient = fractional_max_pool_gradient(index)
+    gradient = fractional_max_pool_gradient(index),
+    reference = crate::reference::pool::fractional_max_pool,
+    error = rounded
 )]
 pub fn fractional_max_pool<T: Real, const D: usize>(
     input: ArrayViewD<T>,

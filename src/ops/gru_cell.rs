@@ -21,7 +21,9 @@ use crate::cpu::row_major::{elements, row_major, write};
     check(input_gates.shape() == hidden_gates.shape()),
     flops = 25 * hidden.len(),
     cpu_only,
-    gradient = gru_cell_gradient(input_gates, hidden_gates, hidden)
+    gradient = gru_cell_gradient(input_gates, hidden_gates, hidden),
+    reference = crate::reference::gru_cell::gru_cell,
+    error = sum(n = 8, terms = crate::reference::gru_cell::gru_cell_terms)
 )]
 pub fn gru_cell<T: Real>(
     input_gates: ArrayView2<T>,

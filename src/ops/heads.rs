@@ -58,7 +58,9 @@ impl Heads {
     ),
     check(heads.divide(input.shape()[2])),
     cpu_only,
-    gradient = split_heads_gradient(query, key, value)
+    gradient = split_heads_gradient(query, key, value),
+    reference = crate::reference::heads::split_heads,
+    error = rounded
 )]
 pub fn split_heads<T: Element>(
     input: ArrayView3<T>,
@@ -117,7 +119,9 @@ fn split_heads_gradient<T: Real>(rule: SplitHeadsGradient<'_, T>) -> dahl::Resul
     check(key.shape() == value.shape()),
     check(key.shape() == [query.shape()[0], key.shape()[1], query.shape()[2], query.shape()[3]]),
     cpu_only,
-    gradient = join_heads_gradient(query, key)
+    gradient = join_heads_gradient(query, key),
+    reference = crate::reference::heads::join_heads,
+    error = rounded
 )]
 pub fn join_heads<T: Element>(
     query: ArrayView4<T>,
@@ -155,7 +159,9 @@ fn join_heads_gradient<T: Real>(rule: JoinHeadsGradient<'_, T>) -> dahl::Result<
     R, W,
     shape(out = [input.shape()[0], input.shape()[2], input.shape()[1] * input.shape()[3]]),
     cpu_only,
-    gradient = adjoint(divide_heads)
+    gradient = adjoint(divide_heads),
+    reference = crate::reference::heads::merge_heads,
+    error = rounded
 )]
 pub fn merge_heads<T: Element>(input: ArrayView4<T>, mut out: ArrayViewMut3<T>) {
     put_heads(&input, &mut out, 0);
@@ -169,7 +175,9 @@ pub fn merge_heads<T: Element>(input: ArrayView4<T>, mut out: ArrayViewMut3<T>) 
     R, W,
     check(input.shape() == [out.shape()[0], out.shape()[2], out.shape()[1] * out.shape()[3]]),
     cpu_only,
-    gradient = adjoint(merge_heads)
+    gradient = adjoint(merge_heads),
+    reference = crate::reference::heads::divide_heads,
+    error = rounded
 )]
 pub fn divide_heads<T: Element>(input: ArrayView3<T>, mut out: ArrayViewMut4<T>) {
     take_heads(&input, &mut out, 0);

@@ -21,7 +21,9 @@ use crate::cpu::row_major::{elements, row_major, write};
     check(has_gates(gates.shape(), cell.shape(), 4)),
     flops = 30 * cell.len(),
     cpu_only,
-    gradient = lstm_cell_gradient(gates, cell, next)
+    gradient = lstm_cell_gradient(gates, cell, next),
+    reference = crate::reference::lstm_cell::lstm_cell,
+    error = sum(n = 8, terms = crate::reference::lstm_cell::lstm_cell_terms)
 )]
 pub fn lstm_cell<T: Real>(
     gates: ArrayView2<T>,

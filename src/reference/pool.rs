@@ -3,7 +3,8 @@
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, Dimension, IxDyn};
 
 use super::sum::{Sum, sum_of};
-use crate::ops::PoolGeometry;
+use crate::cpu::philox::uniform_pair;
+use crate::ops::{Philox, PoolGeometry};
 
 /// The elements under the window at one position along one axis, in order, and by how many a sum is divided.
 type Along = (Vec<usize>, usize);
@@ -50,10 +51,10 @@ fn max(
     input: ArrayViewD<'_, f64>,
     mut out: ArrayViewMutD<'_, f64>,
     mut index: ArrayViewMutD<'_, u32>,
-    along: impl Fn(usize, usize) -> Along,
+    along: impl Fn(&IxDyn, usize, usize) -> Along,
 ) {
     for (at, out) in out.indexed_iter_mut() {
-        let (places, _) = under(&at, &along);
+        let (places, _) = under(&at, |axis, position| along(&at, axis, position));
         // The first NaN, or the first of the largest.
         let best = places.into_iter().reduce(|best, place| {
             let (old, new) = (input[&best], input[&place]);
@@ -93,7 +94,32 @@ pub(crate) fn max_pool<const D: usize>(
     geometry: PoolGeometry<D>,
 ) {
     let shape = input.shape().to_vec();
-    max(input, out, index, |axis, position| of_geometry(geometry, axis, shape[axis + 2], position));
+    max(input, out, index, |_, axis, position| of_geometry(geometry, axis, shape[axis + 2], position));
+}
+
+/// Windows whose distances are random, by the same random numbers.
+pub(crate) fn fractional_max_pool<const D: usize>(
+    input: ArrayViewD<'_, f64>,
+    out: ArrayViewMutD<'_, f64>,
+    index: ArrayViewMutD<'_, u32>,
+    size: [usize; D],
+    extents: [usize; D],
+    numbers: Philox,
+) {
+    let shape = input.shape().to_vec();
+    max(input, out, index, |at, axis, position| {
+        let plane = at[0] * shape[1] + at[1];
+        let number = numbers.offset + (plane * D + axis) as u64;
+        let uniform = uniform_pair(numbers.seed, number / 2)[(number % 2) as usize];
+        let last = shape[axis + 2] - size[axis];
+        let start = if position + 1 == extents[axis] {
+            last
+        } else {
+            let distance = last as f64 / (extents[axis] - 1) as f64;
+            (((position as f64 + uniform) * distance).floor() - (uniform * distance).floor()) as usize
+        };
+        ((start..start + size[axis]).collect(), size[axis])
+    });
 }
 
 pub(crate) fn max_pool_backward<const D: usize>(
@@ -140,7 +166,7 @@ pub(crate) fn adaptive_max_pool<const D: usize>(
     extents: [usize; D],
 ) {
     let shape = input.shape().to_vec();
-    max(input, out, index, |axis, position| adaptive(shape[axis + 2], extents[axis], position));
+    max(input, out, index, |_, axis, position| adaptive(shape[axis + 2], extents[axis], position));
 }
 
 pub(crate) fn adaptive_avg_pool<const D: usize>(

@@ -8,8 +8,13 @@ numerics!(
     (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
     ([1, 1])
 );
-// `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact, since rounding could decide
+// The results of `conv2d_relu_max_pool2d` are compared in `tests/ops`, on numbers whose sums are exact, since rounding could decide
 // which of two sums is larger.
+numerics!(
+    gradient of conv2d_relu_max_pool2d: ops::codelets::Conv2dReluMaxPool2d,
+    ([2, 3, 8, 7], [5, 3, 3, 2], [5], _, _),
+    (ops::Conv2dPoolGeometry { padding: [1, 0], size: [2, 3] },)
+);
 numerics!(
     conv2d_relu_backward: ops::codelets::Conv2dReluBackward,
     ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),

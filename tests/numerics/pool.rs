@@ -15,6 +15,11 @@ numerics!(
     ([2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7])),
     ([8, 7],)
 );
+numerics!(
+    fractional_max_pool: ops::codelets::FractionalMaxPool,
+    ([2, 3, 8, 7], _, _),
+    ([3, 2], [3, 4], ops::Philox::new(7))
+);
 numerics!(avg_pool: ops::codelets::AvgPool, ([2, 3, 8, 7], _), (GEOMETRY,));
 numerics!(avg_pool_backward: ops::codelets::AvgPoolBackward, ([2, 3, 5, 7], output([2, 3, 8, 7])), (GEOMETRY,));
 numerics!(adaptive_max_pool: ops::codelets::AdaptiveMaxPool, ([2, 3, 8, 7], _, _), ([3, 9],));

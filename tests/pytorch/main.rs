@@ -1,6 +1,6 @@
 //! Every op that PyTorch has too, compared with PyTorch's results, at the tolerances of `torch.testing.assert_close`.
-//! There is a file for each of `src/ops`, as in `fixtures`, which `make_fixtures.py` makes; [`report`] makes a table of
-//! the comparisons.
+//! There is a file for each of `src/ops`, as in `fixtures`, which `make_fixtures.py` makes, and [`autograd`] for gradients of
+//! those without any there; [`report`] makes a table of the comparisons.
 
 /// Makes a test of each function for each real type, which has a number of cases
 /// at least, and lists all in `OPS`. Each is called once, for its test and the report.
@@ -49,6 +49,7 @@ macro_rules! once {
     }};
 }
 
+mod autograd;
 mod bias;
 mod cast;
 mod closeness;

@@ -2,9 +2,9 @@
 """Makes the files in `fixtures`: PyTorch's results for the ops that it shares with dahl, for each element type.
 
     pip install torch numpy safetensors
-    python3 tests/pytorch/make_fixtures.py
+    python3 tests/pytorch/make_fixtures.py [STEM ..]
 
-A file a stem of `src/ops`. A tensor is named `{op}/{element type}/{case}/{role}`: the inputs, the arguments (as tensors
+It makes the files of the named stems, or all. A file a stem of `src/ops`. A tensor is named `{op}/{element type}/{case}/{role}`: the inputs, the arguments (as tensors
 of i64 or f64) and the results by the names that dahl's declaration has for them, a gradient by an input `x` as `by_x`. The functions of one or two elements
 share their inputs, whose op is `unary` or `binary`. Results are what PyTorch gives in that type on a CPU, gradients what
 its autograd gives; where it has no kernel for a type, the case is left out and named in the metadata. Where that is not
@@ -18,6 +18,7 @@ thread, the same bytes each time (on one version of PyTorch, which is in the met
 import functools
 import json
 import pathlib
+import sys
 import zlib
 
 import torch
@@ -502,11 +503,99 @@ def cast(out):
                 out.put("cast", to_name, f"{case}-{type_name}", input=integer, out=integer.to(dtype))
 
 
+# Gradients of operations whose results are compared above, or in dahl-nn. ------------------------------------------------
+
+
+def oriented(matrix, is_transposed):
+    return matrix.transpose(-1, -2) if is_transposed else matrix
+
+
+def products(op, batch):
+    """The four orientations of a product of `[3, 4]` and `[4, 2]`."""
+    for left, right in [(0, 0), (1, 0), (0, 1), (1, 1)]:
+        shapes = {"a": batch + ([4, 3] if left else [3, 4]), "b": batch + ([2, 4] if right else [4, 2])}
+        function = lambda a, b, left=left, right=right: oriented(a, left) @ oriented(b, right)
+        yield op, function, shapes, {"left": left, "right": right}
+
+
+def recurrent(op, gates, function):
+    """A cell whose gates are its inputs, since the weights are an identity."""
+    for width in (1, 5):
+        shapes = {role: [1, gates * width] for role in ("input_gates", "hidden_gates")} | {"hidden": [1, width]}
+        yield op, functools.partial(function, width), shapes, {}
+
+
+def lstm_cell(output, gates, cell):
+    width = cell.shape[1]
+    identity, nothing = torch.eye(4 * width, dtype=gates.dtype), torch.zeros(4 * width, width, dtype=gates.dtype)
+    return torch.lstm_cell(gates, (torch.zeros_like(cell), cell), identity, nothing)[output]
+
+
+def gru_cell(width, input_gates, hidden_gates, hidden):
+    identity = torch.eye(3 * width, dtype=hidden.dtype)
+    nothing = torch.zeros(3 * width, width, dtype=hidden.dtype)
+    return torch.gru_cell(input_gates, hidden, identity, nothing, torch.zeros_like(input_gates[0]), hidden_gates[0])
+
+
+def differentiated():
+    """An operation, its function, the shapes of its inputs, and its arguments."""
+    for op, function in BINARY.items():
+        for x, y in [([4, 5], [4, 5]), ([1, 5], [4, 5]), ([4, 5], [4, 1]), ([6, 1], [1, 7])]:
+            yield op, function, {"x": x, "y": y}, {}
+    yield "axpy", lambda x, y: torch.add(y, x, alpha=0.75), {"x": [4, 5], "y": [4, 5]}, {}
+    for op in ("neg", "scale", "add_value"):
+        yield op, UNARY[op], {"x": [4, 5]}, {}
+    yield "copy", torch.clone, {"input": [4, 5]}, {}
+    yield from products("matmul", [])
+    yield from products("matmul_batched", [2])
+    yield "matmul_add", lambda a, b: torch.addmm(torch.zeros(3, 2, dtype=a.dtype), a, b), {"a": [3, 4], "b": [4, 2]}, {}
+    yield "matvec", torch.mv, {"a": [3, 4], "vector": [4]}, {}
+    yield "matvec_transposed", lambda a, vector: torch.mv(a.t(), vector), {"a": [4, 3], "vector": [4]}, {}
+    yield "outer", torch.outer, {"column": [3], "row": [5]}, {}
+    yield "dot", torch.dot, {"x": [31], "y": [31]}, {}
+    yield "transpose", torch.t, {"input": [3, 5]}, {}
+    yield "rotate_180", lambda x: torch.rot90(x, 2), {"input": [3, 5]}, {}
+    yield "diag", torch.diag, {"input": [5]}, {}
+    yield "permute", lambda x: x.permute(2, 0, 1), {"input": [2, 3, 4]}, {}
+    for axis in range(3):
+        shapes = {"input": [2, 3, 4], "second": [3 if at == axis else n for at, n in enumerate([2, 3, 4])]}
+        yield "concat", lambda x, y, axis=axis: torch.cat([x, y], axis), shapes, {"axis": axis}
+        shapes = {"input": [2, 3, 4], "second": [2, 3, 4]}
+        yield "stack", lambda x, y, axis=axis: torch.stack([x, y], axis), shapes, {"axis": axis}
+        yield "cumulative_sum", lambda x, axis=axis: torch.cumsum(x, axis), {"input": [2, 3, 4]}, {"axis": axis}
+        for descending in (0, 1):
+            function = lambda x, axis=axis, descending=descending: torch.sort(x, axis, bool(descending)).values
+            yield "sort", function, {"input": [2, 5, 4]}, {"axis": axis, "descending": descending}
+        yield "top_k", lambda x, axis=axis: torch.topk(x, 2, axis).values, {"input": [2, 5, 4]}, {"axis": axis}
+    indices = torch.tensor([4, 0, 4, 2])
+    yield "gather_rows", lambda x: torch.index_select(x, 0, indices), {"input": [5, 3]}, {"indices": indices}
+    segments = torch.tensor([3, 0, 3, 1, 1, 3])
+    into = lambda x: torch.zeros(4, x.shape[1], dtype=x.dtype).index_add(0, segments, x)
+    yield "segment_sum", into, {"input": [6, 2]}, {"segments": segments}
+    for output in (0, 1):
+        shapes = {"gates": [3, 20], "cell": [3, 5]}
+        yield "lstm_cell", functools.partial(lstm_cell, output), shapes, {"output": output}
+    yield from recurrent("gru_cell", 3, gru_cell)
+
+
+@stem
+def autograd(out):
+    for type_name, dtype in TYPES.items():
+        for at, (op, function, shapes, arguments) in enumerate(differentiated()):
+            inputs = {role: numbers(f"autograd {at} {role}", shape, dtype) for role, shape in shapes.items()}
+            shape = list(function(*(input.double() for input in inputs.values())).shape)
+            gradient = numbers(f"autograd {at} gradient", shape, dtype)
+            made = functools.partial(gradients, function, gradient)
+            roles = " ".join(["out"] + [f"by_{role}" for role in inputs])
+            given = inputs | {"gradient": gradient} | arguments
+            out.made(op, type_name, f"{at:02}", made, roles, *inputs.values(), **given)
+
+
 def main():
     FIXTURES.mkdir(exist_ok=True)
-    for name, make in STEMS.items():
+    for name in sys.argv[1:] or STEMS:
         file = Stem(name)
-        make(file)
+        STEMS[name](file)
         file.save()
 
 

@@ -10,7 +10,7 @@ pub(crate) type ClosenessOfTypes = [fn() -> &'static Closeness; 4];
 /// An op and its comparisons.
 pub(crate) type Row = (&'static str, ClosenessOfTypes);
 
-const STEMS: [&[Row]; 14] = [
+const STEMS: [&[Row]; 15] = [
     super::elementwise::OPS,
     super::comparison::OPS,
     super::regression::OPS,
@@ -25,6 +25,7 @@ const STEMS: [&[Row]; 14] = [
     super::moved::OPS,
     super::one_hot::OPS,
     super::cast::OPS,
+    super::autograd::OPS,
 ];
 
 /// The document lists exactly these ops, numbers of cases and of differences; `cargo test --test ops pytorch::report --

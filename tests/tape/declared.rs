@@ -75,6 +75,36 @@ fn what_says_that_nothing_flows_has_nothing_to_check() {
     assert_eq!(compared!(dahl::ops::codelets::ArgMax, ([3, 5], _), (1)).unwrap().len(), 0);
 }
 
+#[test]
+fn a_map_without_slopes_has_derivatives_of_zero() {
+    for found in [
+        compared!(dahl::ops::codelets::Floor, ([3, 5], _), ()),
+        compared!(dahl::ops::codelets::MeanAbsoluteErrorBackward, ([3, 5], [3, 5], _), (0.5)),
+    ] {
+        let found = found.unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(found.len(), 4);
+        assert!(found.iter().all(|summary| summary.results >= 15 && summary.max_ulps == 0.0), "{found:?}");
+    }
+    // What makes masks has nothing to differentiate.
+    assert_eq!(compared!(dahl::ops::codelets::Less, ([3, 5], [3, 5], _), ()).unwrap().len(), 0);
+}
+
+/// `out = 0.5 x`, taken for a map whose derivatives are 0.
+#[codelet(R, W, gradient = data(zero))]
+fn half_of<T: Real>(x: T) -> T {
+    T::from_f64(0.5) * x
+}
+
+#[allow(clippy::extra_unused_type_parameters, reason = "the option gives it those of the declaration")]
+fn zero<T: Real>() -> &'static dahl::__private::Gradient {
+    dahl::__private::Gradient::zero()
+}
+
+#[test]
+fn a_map_that_is_taken_for_one_without_slopes() {
+    assert_caught(compared!(HalfOf, ([3, 5], _), ()), Check::Exact, Some("x"));
+}
+
 /// `out = 3 x`, whose rule multiplies by numbers that are rounded to the element type.
 #[codelet(R, W, gradient = rounds_factors())]
 fn triple<T: Real>(x: T) -> T {

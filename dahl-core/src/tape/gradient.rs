@@ -28,8 +28,10 @@ pub struct Gradient {
 /// How a gradient is computed.
 #[derive(Debug)]
 pub enum Rule {
-    /// It is not: nothing flows.
+    /// It is not: nothing flows, on purpose.
     Nothing,
+    /// Nothing flows, since every derivative of the map is 0.
+    Zero,
     /// By derived maps, one for each input.
     Maps(&'static [DerivedMap]),
     /// By maps that are interpreted. This is the gradient of derived maps.
@@ -40,6 +42,13 @@ pub enum Rule {
     Checkpoint,
     /// By a function of the user's.
     Function(fn(&mut RuleCall<'_>) -> Result<()>),
+}
+
+impl Rule {
+    /// Whether something flows.
+    pub(super) fn flows(&self) -> bool {
+        !matches!(self, Self::Nothing | Self::Zero)
+    }
 }
 
 /// A linear operation with one input and one output, and its gradient.
@@ -161,10 +170,18 @@ fn known(address: usize, make: impl FnOnce() -> Option<&'static Gradient>) -> Op
 static NOTHING: Gradient =
     Gradient { inputs: 0, outputs: 0, reads: 0, rule: Rule::Nothing, addition: |_| None };
 
+/// That of a map whose derivatives are 0.
+static ZERO: Gradient = Gradient { inputs: 0, outputs: 0, reads: 0, rule: Rule::Zero, addition: |_| None };
+
 impl Gradient {
     /// That of an operation through which nothing flows.
     pub fn nothing() -> &'static Self {
         &NOTHING
+    }
+
+    /// That of a map whose derivatives are 0, so that nothing flows through it.
+    pub fn zero() -> &'static Self {
+        &ZERO
     }
 
     /// The gradient for elements of type `T`, of those for `f16`, `bf16`, `f32` and `f64`; for other elements nothing

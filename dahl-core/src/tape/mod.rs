@@ -34,4 +34,4 @@ pub use scope::sealed::Sealed as SealedScope;
 pub use scope::{Differentiable, Scope};
 pub use tape::Tape;
 pub use wanted::sealed::Sealed as SealedWanted;
-pub use wanted::{Accumulated, Wanted};
+pub use wanted::{Accumulated, GradientElement, Wanted};

@@ -163,7 +163,7 @@ impl<'t> Pass<'t> {
     /// Submits the tasks of one task's gradient.
     fn node(&self, record: &Record, node: &Node) -> Result<()> {
         match &node.gradient.rule {
-            Rule::Nothing => Ok(()),
+            Rule::Nothing | Rule::Zero => Ok(()),
             Rule::Maps(maps) => maps.iter().try_for_each(|map| self.map(record, node, map)),
             Rule::Checkpoint => match record.checkpoint(node) {
                 Some(checkpoint) => self.checkpoint(checkpoint, record, node),

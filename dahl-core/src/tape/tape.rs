@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::composite::Composite;
-use super::gradient::{Gradient, Rule};
+use super::gradient::Gradient;
 use super::memory::Memory;
 use super::pass::{Family, Outer, Pass};
 use super::record::{Checkpoint, Record};
-use super::wanted::{Accumulated, Wanted};
+use super::wanted::{Accumulated, GradientElement, Wanted};
 use crate::arena::Arena;
 use crate::array::{Array, Scalar, Shared};
 use crate::array_id::ArrayId;
@@ -131,7 +131,7 @@ impl<'o> Tape<'o> {
     /// If `loss` was not made under this tape, or does not depend on one of `wanted`; if a value that a gradient needs was
     /// overwritten after the task had read it; if a rule fails; or if memory cannot be allocated.
     #[track_caller]
-    pub fn gradients<'t, T: Real, W: Wanted>(
+    pub fn gradients<'t, T: GradientElement, W: Wanted>(
         &'t self,
         loss: &Scalar<'_, T>,
         wanted: W,
@@ -147,7 +147,7 @@ impl<'o> Tape<'o> {
     /// # Errors
     /// As [`gradients`](Self::gradients), and if `gradient` has another shape than `output`.
     #[track_caller]
-    pub fn gradients_from<'t, T: Real, const N: usize, W: Wanted>(
+    pub fn gradients_from<'t, T: GradientElement, const N: usize, W: Wanted>(
         &'t self,
         output: &Array<'_, T, N>,
         gradient: &Array<'_, T, N>,
@@ -209,7 +209,7 @@ impl<'o> Tape<'o> {
     /// # Errors
     /// As [`gradients`](Self::gradients), and under a tape inside of another one, which would not know of the sums.
     #[track_caller]
-    pub fn accumulate<T: Real>(&self, loss: &Scalar<'_, T>, sums: impl Accumulated) -> Result<()> {
+    pub fn accumulate<T: GradientElement>(&self, loss: &Scalar<'_, T>, sums: impl Accumulated) -> Result<()> {
         let location = Location::caller();
         if self.outer.is_some() {
             return Err(Error::at(ErrorKind::InsideTape, location));
@@ -256,7 +256,7 @@ impl<'o> Tape<'o> {
 
     /// Submits a task, and remembers it here and on the outer tapes.
     pub(crate) fn run(&self, task: Task<'_>, gradient: &'static Gradient) -> Result<()> {
-        if matches!(gradient.rule, Rule::Nothing) {
+        if !gradient.rule.flows() {
             return task.submit();
         }
         let number = self.record().add_task(&task, gradient, self)?;
@@ -318,7 +318,7 @@ impl Tape<'_> {
 
     /// Remembers an operation of several tasks, which have been submitted, here and on the outer tapes.
     pub(super) fn add(&self, call: &Composite<'_>) -> Result<()> {
-        if matches!(call.gradient.rule, Rule::Nothing) {
+        if !call.gradient.rule.flows() {
             return Ok(());
         }
         let number = self.record().add_composite(call, self)?;

@@ -1,4 +1,4 @@
-//! [`Wanted`] and [`Accumulated`]: the arrays by which gradients are wanted.
+//! [`Wanted`] and [`Accumulated`]: the arrays by which gradients are wanted; [`GradientElement`]: their elements.
 
 use super::pass::Pass;
 use crate::array::Array;
@@ -9,6 +9,17 @@ pub(super) mod sealed {
     /// Implemented by what gradients can be asked for by, `dahl_nn`'s models among it.
     pub trait Sealed {}
 }
+
+/// An element type of arrays of which, and by which, there are gradients: every [`Real`].
+#[diagnostic::on_unimplemented(
+    message = "gradients exist only for real arrays, and `{Self}` is not a real number",
+    label = "an array of `{Self}`",
+    note = "real numbers are `f16`, `bf16`, `f32`, `f64` and other types that implement `Real`; nothing flows to integers, such as labels and indices"
+)]
+pub trait GradientElement: Real {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Real> GradientElement for T {}
 
 /// Arrays by which gradients are wanted: `&array`, or a tuple of such.
 #[diagnostic::on_unimplemented(
@@ -48,9 +59,9 @@ pub trait Accumulated: sealed::Sealed {
     fn add(self, pass: &Pass<'_>) -> Result<()>;
 }
 
-impl<T: Real, const N: usize> sealed::Sealed for &Array<'_, T, N> {}
+impl<T: GradientElement, const N: usize> sealed::Sealed for &Array<'_, T, N> {}
 
-impl<T: Real, const N: usize> Wanted for &Array<'_, T, N> {
+impl<T: GradientElement, const N: usize> Wanted for &Array<'_, T, N> {
     type Gradients<'t> = Array<'t, T, N>;
 
     fn want(&self, pass: &mut Pass<'_>) {
@@ -62,9 +73,9 @@ impl<T: Real, const N: usize> Wanted for &Array<'_, T, N> {
     }
 }
 
-impl<T: Real, const N: usize> sealed::Sealed for &mut Array<'_, T, N> {}
+impl<T: GradientElement, const N: usize> sealed::Sealed for &mut Array<'_, T, N> {}
 
-impl<T: Real, const N: usize> Accumulated for (&Array<'_, T, N>, &mut Array<'_, T, N>) {
+impl<T: GradientElement, const N: usize> Accumulated for (&Array<'_, T, N>, &mut Array<'_, T, N>) {
     fn want(&self, pass: &mut Pass<'_>) {
         pass.want_sum(self.0, self.1);
     }

@@ -22,6 +22,7 @@ pub(super) fn gradient(codelet: &Codelet, derived: &TokenStream) -> Option<Token
             Some(quote_spanned!(path.span()=> #path #turbofish()))
         }
         GradientRule::Nothing => Some(quote!(#private::Gradient::nothing())),
+        GradientRule::Zero => Some(quote!(#private::Gradient::zero())),
         GradientRule::Maps(_) | GradientRule::Adjoint(_) | GradientRule::Function { .. } => None,
     };
     if let Some(called) = called {
@@ -48,7 +49,7 @@ pub(super) fn gradient(codelet: &Codelet, derived: &TokenStream) -> Option<Token
     let outputs = bits(&|_, parameter| codelet.has_gradient(parameter));
     let reads = bits(&|index, parameter| rule.reads(index, parameter));
     let expanded = match rule {
-        GradientRule::Nothing | GradientRule::Data(_) => return None,
+        GradientRule::Nothing | GradientRule::Zero | GradientRule::Data(_) => return None,
         GradientRule::Adjoint(path) => {
             let ty = type_of(path);
             let turbofish = codelet.turbofish(false);

@@ -35,11 +35,42 @@ pub(super) struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// The calls; none if nothing flows through the operation, as its declaration says.
     pub(super) fn new(operation: &'a Operation, inputs: &[Option<Buffer>]) -> Result<Option<Self>> {
+        let flows = |gradient: &&'static Gradient| !matches!(gradient.rule, Rule::Nothing | Rule::Zero);
+        let Some(gradient) = operation.subject.gradient().filter(flows) else { return Ok(None) };
+        let mut calls =
+            Self::with_gradient(operation, inputs, gradient, [gradient.inputs, gradient.outputs])?;
+        let mut defined = Vec::new();
+        for &place in &calls.inputs {
+            if calls.is_defined(place)? {
+                defined.push(place);
+            }
+        }
+        calls.inputs = defined;
+        Ok(calls.some())
+    }
+
+    /// The calls of a map whose derivatives are 0, as the macro says, by all its real arrays; none if it has no real inputs, or
+    /// no real output.
+    pub(super) fn of_zero(operation: &'a Operation, inputs: &[Option<Buffer>]) -> Result<Option<Self>> {
+        let gradient = operation.subject.gradient().filter(|gradient| matches!(gradient.rule, Rule::Zero));
+        let Some(gradient) = gradient else { return Ok(None) };
+        Self::with_gradient(operation, inputs, gradient, [u64::MAX; 2]).map(Self::some)
+    }
+
+    /// The calls, if there are arrays on both sides.
+    fn some(self) -> Option<Self> {
+        let is_empty = self.inputs.is_empty() || self.outputs.is_empty();
+        (!is_empty).then_some(self)
+    }
+
+    /// The calls, by those real inputs and outputs that are given by the bits of their numbers in the declaration.
+    fn with_gradient(
+        operation: &'a Operation,
+        inputs: &[Option<Buffer>],
+        gradient: &'static Gradient,
+        [input_bits, output_bits]: [u64; 2],
+    ) -> Result<Self> {
         let subject = &*operation.subject;
-        let Some(gradient) = subject.gradient().filter(|gradient| !matches!(gradient.rule, Rule::Nothing))
-        else {
-            return Ok(None);
-        };
         let parameters: Vec<_> = subject.codelet().parameters.iter().enumerate().collect();
         let parameters: Vec<_> =
             parameters.into_iter().filter(|(_, parameter)| parameter.mode != AccessMode::SCRATCH).collect();
@@ -57,18 +88,9 @@ impl<'a> Calls<'a> {
             let all = all.filter(|(_, (index, parameter))| bits >> index & 1 == 1 && holds(parameter.mode));
             all.map(|(place, _)| place).filter(|&place| is_real(place)).collect()
         };
-        let inputs = places(gradient.inputs, |mode| mode == AccessMode::R);
-        let outputs = places(gradient.outputs, |mode| mode != AccessMode::R);
-        let mut calls = Self { subject, gradient, parameters, data, inputs, outputs };
-        let mut defined = Vec::new();
-        for &place in &calls.inputs {
-            if calls.is_defined(place)? {
-                defined.push(place);
-            }
-        }
-        calls.inputs = defined;
-        let is_empty = calls.inputs.is_empty() || calls.outputs.is_empty();
-        Ok((!is_empty).then_some(calls))
+        let inputs = places(input_bits, |mode| mode == AccessMode::R);
+        let outputs = places(output_bits, |mode| mode != AccessMode::R);
+        Ok(Self { subject, gradient, parameters, data, inputs, outputs })
     }
 
     /// Whether the rule does not refuse the gradient by an input.

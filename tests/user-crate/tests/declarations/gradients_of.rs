@@ -27,6 +27,7 @@ fn main() -> dahl::Result<()> {
     let _ = tape.gradients(&out, &x)?;
     let _ = tape.gradients(&count, &x)?;
     let _ = tape.gradients(&loss, &index)?;
+    let _ = tape.gradients(&loss, (&x, &index))?;
     let _ = tape.gradients(&loss, x)?;
     tape.accumulate(&loss, &mut sum)?;
     Ok(())
