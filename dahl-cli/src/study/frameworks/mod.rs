@@ -66,6 +66,12 @@ struct Row {
     loss: f64,
 }
 
+impl Row {
+    fn epoch(&self) -> Spread {
+        Spread { median: self.epoch_s, low: self.epoch_s_low, high: self.epoch_s_high }
+    }
+}
+
 /// The loss of an epoch.
 #[derive(Debug, Serialize)]
 struct Loss {
@@ -178,23 +184,25 @@ fn losses_of(variant: &Variant, measured: &Measured) -> Vec<Loss> {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let bars = |title: &str, axis: &str, value: &dyn Fn(&Row) -> Option<(f64, f64, f64)>| {
+    let bars = |title: &str, axis: &str, value: &dyn Fn(&Row) -> Option<Spread>| {
         let mut bars = Bars::new(title, Axis::linear(axis));
         for row in rows {
-            let Some((value, low, high)) = value(row) else { continue };
+            let Some(Spread { median, low, high }) = value(row) else { continue };
             let label = match row.framework {
                 "dahl" => format!("{}, {}", row.network, row.workers),
                 _ => String::new(),
             };
-            bars = bars.bar(Bar::new(label, row.framework, value).spread(low, high));
+            bars = bars.bar(Bar::new(label, row.framework, median).spread(low, high));
         }
         bars
     };
+    let peak = |row: &Row| row.peak_mib.map(|mib| Spread { median: mib, low: mib, high: mib });
     let mut figure = Figure::new("The same training in dahl and in PyTorch: network, workers", 2)
-        .panel(bars("an epoch", "time (s)", &|row| Some((row.epoch_s, row.epoch_s_low, row.epoch_s_high))))
-        .panel(bars("memory of the process", "peak (MiB)", &|row| row.peak_mib.map(|mib| (mib, mib, mib))));
+        .panel(bars("an epoch", "time (s)", &|row| Some(row.epoch())))
+        .panel(bars("memory of the process", "peak (MiB)", &peak));
     if rows.iter().any(|row| row.joules.is_some()) {
-        let joules = |row: &Row| Some((row.joules?, row.joules_low?, row.joules_high?));
+        let joules =
+            |row: &Row| Some(Spread { median: row.joules?, low: row.joules_low?, high: row.joules_high? });
         figure = figure.panel(bars("energy of the training", "energy (J)", &joules));
     }
     figure
@@ -247,8 +255,7 @@ fn findings(rows: &[Row], losses: &[Loss]) -> Findings {
     }
     for pair in rows.chunk_by(|one, two| (one.network, one.workers) == (two.network, two.workers)) {
         let [own, other] = pair else { continue };
-        let spread = |row: &Row| Spread { median: row.epoch_s, low: row.epoch_s_low, high: row.epoch_s_high };
-        let fact = if spread(own).is_apart(&spread(other)) {
+        let fact = if own.epoch().is_apart(&other.epoch()) {
             format!("an epoch in PyTorch takes {:.2} times that in dahl", other.epoch_s / own.epoch_s)
         } else {
             "the times of an epoch are within the spread".to_owned()
