@@ -118,7 +118,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
         workers: variant.workers,
     };
     let name = |variant: &Variant| {
-        format!("{} in {}, {} workers", variant.network.name(), variant.framework.name(), variant.workers)
+        format!("{} in {}, workers: {}", variant.network.name(), variant.framework.name(), variant.workers)
     };
     let measured = in_turn(session, "frameworks", &variants, name, |variant| {
         process::measure(&training(variant), variant.framework, python.as_ref().ok())
@@ -260,7 +260,7 @@ fn findings(rows: &[Row], losses: &[Loss]) -> Findings {
         } else {
             "the times of an epoch are within the spread".to_owned()
         };
-        findings.remark(format!("{}, {} workers: {fact}.", own.network, own.workers));
+        findings.remark(format!("{}, workers: {}: {fact}.", own.network, own.workers));
     }
     if let Some(apart) = furthest_apart(losses) {
         findings.remark(format!("Losses by epoch differ by at most {apart:.1e} of their value."));
