@@ -66,7 +66,7 @@ done
     echo 'section { break-before: page }</style>'
     echo "<h1>dahl: studies</h1><p>Commit $(git rev-parse HEAD 2>/dev/null || echo unknown), $(date -u +%Y-%m-%dT%H:%MZ).</p>"
     echo '<nav><ul>'
-    "$dahl" study --list | sed 1d | escape | sed 's,^\([a-z-]*\)  *\([a-z]*\)  *\(.*\)$,<li><a href="#\1">\1</a> (\2 time): \3</li>,'
+    "$dahl" study --list | sed 1d | escape | sed 's,^\([a-z-]*\)  *\([a-z]*\)  *\(.*\)$,<li><a href="#\1">\1</a> (time: \2): \3</li>,'
     echo '</ul></nav><h2>The machine</h2><pre>'
     escape < "$report/machine.txt"
     echo '</pre>'
