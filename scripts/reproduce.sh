@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs every study, and builds one report of them: results/report/index.html, and report.pdf beside it if there is a Chromium.
 #
-#   scripts/reproduce.sh [OPTION..]    options are those of `dahl study`, such as --quick or --seed 7
+#   scripts/reproduce.sh [OPTION..]    options are those of `dahl study`, such as --quick, --seed 7, --python target/pytorch/bin/python
 #
 # Each study has its tables, figures, summary and about.toml (commit, machine, seeds, settings, flake) in results/report/STUDY. Times are
 # those of this machine: run it when nothing else runs. A figure that a machine cannot have, such as measured energy without
@@ -10,6 +10,25 @@ set -eu
 cd "$(dirname "$0")/.."
 report=results/report
 mkdir -p "$report"
+
+# Of the study `frameworks` alone.
+python=
+count=$#
+while [ "$count" -gt 0 ]; do
+    option=$1
+    shift
+    count=$((count - 1))
+    case $option in
+    --python)
+        [ "$count" -gt 0 ] || { echo "--python: expected a path behind it" >&2; exit 2; }
+        python=$1
+        shift
+        count=$((count - 1))
+        ;;
+    --python=*) python=${option#--python=} ;;
+    *) set -- "$@" "$option" ;;
+    esac
+done
 
 cargo build --release --quiet --package dahl-cli
 dahl=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/dahl
@@ -33,7 +52,10 @@ summary() {
 
 studies=$("$dahl" study --list | awk 'NR > 1 { print $1 }')
 for study in $studies; do
-    "$dahl" study "$study" --out "$report/$study" "$@"
+    case $study in
+    frameworks) "$dahl" study "$study" --out "$report/$study" ${python:+--python "$python"} "$@" ;;
+    *) "$dahl" study "$study" --out "$report/$study" "$@" ;;
+    esac
 done
 "$dahl" machine > "$report/machine.txt"
 
@@ -43,11 +65,13 @@ done
     echo 'td:first-child, th:first-child { text-align: left } pre { font-size: 12px; white-space: pre-wrap } svg { max-width: 100% }'
     echo 'section { break-before: page }</style>'
     echo "<h1>dahl: studies</h1><p>Commit $(git rev-parse HEAD 2>/dev/null || echo unknown), $(date -u +%Y-%m-%dT%H:%MZ).</p>"
-    echo '<h2>The machine</h2><pre>'
+    echo '<nav><ul>'
+    "$dahl" study --list | sed 1d | escape | sed 's,^\([a-z-]*\)  *\([a-z]*\)  *\(.*\)$,<li><a href="#\1">\1</a> (time: \2): \3</li>,'
+    echo '</ul></nav><h2>The machine</h2><pre>'
     escape < "$report/machine.txt"
     echo '</pre>'
     for study in $studies; do
-        echo "<section><h2>$study</h2>"
+        echo "<section id=\"$study\"><h2>$study</h2>"
         summary "$report/$study/summary.md"
         for figure in "$report/$study"/*.svg; do
             [ -f "$figure" ] && sed '/^<?xml/d; /^<!DOCTYPE/d' "$figure"

@@ -15,6 +15,9 @@ use dahl::{ReadyTask, Scheduler, WorkerInfo, Workers};
 use dahl_nn::dataset::Images;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
+use peak::peak_resident_bytes;
+
+mod peak;
 
 struct Settings {
     network: String,
@@ -138,13 +141,6 @@ fn run<T: Real>(settings: &Settings, data: &Images) -> Result<(), Box<dyn std::e
     });
     println!("{line}");
     Ok(())
-}
-
-/// The most memory that the process had, where the system tells.
-fn peak_resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -260,6 +260,11 @@ fn bodies_are_shown_compared_and_loaded() -> std::result::Result<(), Box<dyn std
     call(&mut program, &mut x, &mut out, body(5))?;
     assert_eq!(out.to_vec()?, [10]);
     let listing = program.graph().listing();
+    let refused = listing.listed_tasks().expect_err("it has a loop");
+    assert_eq!(
+        refused,
+        "step 0: which tasks run in a branch or a loop depends on values: trace a run instead"
+    );
     let text = listing.to_string();
     let lines: Vec<&str> =
         text.lines().map(|line| line.split("  dahl-program/").next().unwrap().trim_end()).collect();

@@ -19,3 +19,4 @@ mod loops;
 mod numbers;
 mod plan;
 mod random;
+mod work;

@@ -1,23 +1,11 @@
 //! [`with_scratch`]: temporary buffers that each thread keeps and reuses, so that a kernel allocates nothing in the
 //! steady state. They are the runtime's memory: a lack of it fails the task.
 
-use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use dahl_core::codelet::{KernelMemory, Line};
-
-thread_local! {
-    /// The buffers that are not in use. Nested calls take and return them in the same order each time.
-    static FREE: RefCell<Free> = const { RefCell::new(Free { buffers: Vec::new(), bytes: 0 }) };
-}
-
-/// Buffers that a thread keeps, and their bytes.
-struct Free {
-    buffers: Vec<KernelMemory>,
-    bytes: usize,
-}
 
 /// Calls `f` with buffers of the given lengths. Their contents are unspecified.
 ///
@@ -28,7 +16,7 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     f: impl FnOnce([&mut [T]; N]) -> R,
 ) -> R {
     let total = lengths.iter().fold(0, |total: usize, &length| total.saturating_add(lines_of::<T>(length)));
-    let mut memory = take();
+    let mut memory = KernelMemory::take();
     let mut rest = memory.lines(total);
     let buffers = lengths.map(|length| {
         let (buffer, after) = std::mem::take(&mut rest).split_at_mut(lines_of::<T>(length));
@@ -37,7 +25,7 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
         bytemuck::cast_slice_mut(&mut bytes[..length * size_of::<T>()])
     });
     let result = f(buffers);
-    give_back(memory);
+    memory.give_back();
     result
 }
 
@@ -51,7 +39,7 @@ pub(crate) struct Temporary<T: Pod> {
 impl<T: Pod> Temporary<T> {
     /// The elements of an iterator, of which there are `len`.
     pub(crate) fn collect(len: usize, elements: impl Iterator<Item = T>) -> Self {
-        let mut memory = take();
+        let mut memory = KernelMemory::take();
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(memory.lines(lines_of::<T>(len)));
         let to: &mut [T] = bytemuck::cast_slice_mut(&mut bytes[..len * size_of::<T>()]);
         let filled = to.iter_mut().zip(elements).map(|(to, element)| *to = element).count();
@@ -78,33 +66,13 @@ impl<T: Pod> DerefMut for Temporary<T> {
 
 impl<T: Pod> Drop for Temporary<T> {
     fn drop(&mut self) {
-        give_back(std::mem::take(&mut self.memory));
+        std::mem::take(&mut self.memory).give_back();
     }
 }
 
 /// The lines that `len` elements take.
 fn lines_of<T>(len: usize) -> usize {
     len.saturating_mul(size_of::<T>()).div_ceil(size_of::<Line>())
-}
-
-/// A buffer that is not in use.
-fn take() -> KernelMemory {
-    FREE.with_borrow_mut(|free| {
-        let memory = free.buffers.pop().unwrap_or_default();
-        free.bytes -= memory.bytes();
-        memory
-    })
-}
-
-/// Keeps a buffer for the next kernel, unless it is large: those over large arrays work in blocks, or take longer than it takes
-/// to have the memory again.
-fn give_back(memory: KernelMemory) {
-    FREE.with_borrow_mut(|free| {
-        if memory.may_be_kept(free.bytes) {
-            free.bytes += memory.bytes();
-            free.buffers.push(memory);
-        }
-    });
 }
 
 #[cfg(test)]

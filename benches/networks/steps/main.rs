@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use dahl::prelude::*;
 use lexopt::prelude::*;
+use peak::peak_resident_bytes;
 
 mod bandwidth;
 #[allow(dead_code, reason = "the examples use the rest")]
@@ -21,6 +22,8 @@ mod gpt;
 mod images;
 #[path = "../../../dahl-nn/examples/networks/lenet.rs"]
 mod lenet;
+#[path = "../peak.rs"]
+mod peak;
 #[path = "../../../dahl-nn/examples/networks/resnet.rs"]
 mod resnet;
 mod text;
@@ -92,13 +95,6 @@ pub(crate) fn serve(
         println!("{line}");
     }
     Ok(())
-}
-
-/// The most memory that the process had, where the system tells.
-fn peak_resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,9 +6,10 @@ use dahl_nn::module::Init;
 use dahl_nn::prelude::*;
 use std::time::Instant;
 
+use crate::Settings;
 use crate::gpt::{Gpt, Sampling, generate};
+use crate::peak::peak_resident_bytes;
 use crate::text::{GPT2, words};
-use crate::{Settings, peak_resident_bytes};
 
 /// Tokens of the prompt, and those that are written for each line of the standard input.
 const PROMPT: usize = 16;

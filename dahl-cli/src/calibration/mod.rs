@@ -43,7 +43,7 @@ fn speed(traces: &[Trace], kind: &str) -> Result<Speed, String> {
     traces.iter().try_for_each(|trace| durations.add(trace, kind))?;
     let codelets = durations.codelets();
     if codelets.is_empty() {
-        return Err(format!("no worker of the kind `{kind}` ran a task alone: trace a run with one worker"));
+        return Err(format!("no worker of the kind `{kind}` ran a task: trace a run with one worker"));
     }
     let tasks = || codelets.values().flat_map(|codelet| &codelet.measured).filter(|task| task.us > 0.0);
     let default = Speed::default();

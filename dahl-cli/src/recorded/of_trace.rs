@@ -20,7 +20,8 @@ impl Recorded {
     /// The tasks of a run.
     ///
     /// # Errors
-    /// If the trace ends before its run, if a task has failed, or if an older version wrote the file.
+    /// If the trace ends before its run, if a task has failed or waits for one that was submitted after it, or if an older version
+    /// wrote the file.
     pub(super) fn of_trace(trace: Trace) -> Result<Self, String> {
         if let Some(cut) = trace.cut() {
             return Err(format!(
@@ -52,6 +53,12 @@ fn recorded(task: &Task, places: &HashMap<u64, usize>) -> Result<RecordedTask, S
             writes: &*used.mode != "R",
         })
     };
+    if let Some(later) = task.after.iter().find(|&&before| before >= task.number) {
+        return Err(format!(
+            "task {} ({}) waits for task {later}, which was not submitted before it: expected smaller numbers in `after`",
+            task.number, task.codelet
+        ));
+    }
     Ok(RecordedTask {
         number: task.number,
         codelet: codelet(task).to_owned(),

@@ -5,6 +5,9 @@ use toml::Value;
 
 /// The machine with these figures: each is `PATH=VALUE`, with the names of a machine file. A device is found by its name or number.
 ///
+/// A rate or a duration replaces what was measured: the measured durations of the codelet, or of all codelets below the path, are
+/// dropped, which would otherwise come first.
+///
 /// # Errors
 /// If a change cannot be parsed, if its path leads nowhere, or if the machine is impossible with it.
 pub(super) fn changed(machine: &Machine, changes: &[String]) -> Result<Machine, String> {
@@ -33,6 +36,9 @@ fn set(value: &mut Value, path: &str, new: Value) -> Result<(), String> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let next = match value {
         Value::Table(table) if rest.is_none() => {
+            if REPLACING.contains(&name) {
+                drop_measured(table);
+            }
             table.insert(name.to_owned(), new);
             return Ok(());
         }
@@ -54,15 +60,52 @@ fn set(value: &mut Value, path: &str, new: Value) -> Result<(), String> {
     }
 }
 
+/// The figures by which a duration is computed, and which say nothing beside measured durations.
+const REPLACING: [&str; 3] = ["us", "gflops", "gbytes_per_s"];
+
+/// Drops the measured durations of a codelet, or of all codelets of a speed.
+fn drop_measured(table: &mut toml::Table) {
+    table.remove("measured");
+    let codelets = table.get_mut("codelets").and_then(Value::as_table_mut);
+    for codelet in codelets.into_iter().flat_map(|codelets| codelets.iter_mut().map(|(_, codelet)| codelet)) {
+        if let Some(codelet) = codelet.as_table_mut() {
+            codelet.remove("measured");
+        }
+    }
+}
+
 fn named(value: &Value) -> &str {
     value.get("name").and_then(Value::as_str).unwrap_or("?")
 }
 
 #[cfg(test)]
 mod tests {
-    use dahl::{Machine, VirtualDevice};
+    use dahl::{CodeletSpeed, Machine, MeasuredTask, VirtualDevice};
 
     use super::changed;
+
+    #[test]
+    fn a_figure_replaces_what_was_measured() {
+        let us_of = |changes: &[&str]| {
+            let measured =
+                vec![MeasuredTask { footprint: vec![vec![8]], flops: Some(1e6), bytes: 32.0, us: 9.0 }];
+            let mut machine = Machine::default();
+            for name in ["matmul", "relu"] {
+                let speed = CodeletSpeed { measured: measured.clone(), ..CodeletSpeed::default() };
+                machine.cpu.speed.codelets.insert(name.to_owned(), speed);
+            }
+            machine.cpu.speed.overhead_us = 0.0;
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            let speed = changed(&machine, &changes).expect("it is possible").cpu.speed;
+            ["matmul", "relu"]
+                .map(|name| speed.us(name, &[vec![8]], Some(1e6), 32.0).expect("it has a kernel"))
+        };
+        assert_eq!(us_of(&["cpu.watts=3", "cpu.idle_watts=1"]), [9.0, 9.0]);
+        assert_eq!(us_of(&["cpu.speed.codelets.matmul.us=7"]), [7.0, 9.0]);
+        assert_eq!(us_of(&["cpu.speed.codelets.matmul.gflops=100"]), [10.0, 9.0]);
+        assert_eq!(us_of(&["cpu.speed.codelets.relu.gbytes_per_s=0.001"]), [9.0, 32.0]);
+        assert_eq!(us_of(&["cpu.speed.gflops=200"]), [5.0, 5.0]);
+    }
 
     #[test]
     fn single_figures_are_others() {

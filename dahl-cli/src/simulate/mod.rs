@@ -6,6 +6,7 @@
 mod changes;
 mod stand_in;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,19 +173,17 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
 fn with_plan(builder: RuntimeBuilder, path: &Path, stand_ins: &StandIns<'_>) -> Result<Runtime, Trouble> {
     let text =
         fs::read_to_string(path).map_err(|error| Trouble::Input(format!("{}: {error}", path.display())))?;
-    let place_of = |number: u64, codelet: &str| {
-        let mut tasks = stand_ins.names().enumerate();
-        tasks.find(|(_, (task, _))| task.number == number && task.codelet == codelet)
-    };
+    let places: HashMap<(u64, &str), (usize, &str)> = stand_ins
+        .names()
+        .enumerate()
+        .map(|(place, (task, name))| ((task.number, &*task.codelet), (place, name)))
+        .collect();
     let line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["task", number, codelet, worker, ..] => {
-                let place = number.parse().ok().and_then(|number| place_of(number, codelet));
-                place.map_or_else(
-                    || line.to_owned(),
-                    |(place, (_, name))| format!("task {place} {name} {worker}"),
-                )
+                let place = number.parse().ok().and_then(|number| places.get(&(number, codelet)));
+                place.map_or_else(|| line.to_owned(), |(place, name)| format!("task {place} {name} {worker}"))
             }
             _ => line.to_owned(),
         }

@@ -110,7 +110,7 @@ impl<'r> StandIns<'r> {
                 if access.writes { new.write(array) } else { new.read(array) }
             }
             new = new.priority(task.priority);
-            for before in task.after.iter().filter_map(|&before| tags[before].as_ref()) {
+            for before in task.after.iter().filter_map(|&before| tags.get(before)?.as_ref()) {
                 new = new.after(before);
             }
             if let Some(tag) = &mut own {

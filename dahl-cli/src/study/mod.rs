@@ -10,6 +10,7 @@ mod energy;
 mod environment;
 mod fast_device;
 mod findings;
+mod frameworks;
 mod granularity;
 mod idle;
 mod layers;
@@ -37,7 +38,7 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All studies, in the order of the page that shows them.
-const STUDIES: [&Study; 11] = [
+const STUDIES: [&Study; 12] = [
     &granularity::STUDY,
     &batch_size::STUDY,
     &element_type::STUDY,
@@ -49,6 +50,7 @@ const STUDIES: [&Study; 11] = [
     &idle::STUDY,
     &simulation::STUDY,
     &energy::STUDY,
+    &frameworks::STUDY,
 ];
 
 /// A study.
@@ -90,7 +92,8 @@ Examples:
   dahl study                          lists the studies
   dahl study granularity              runs one; its files go to results/DATE-granularity-COMMIT
   dahl study softmax --rounds 15      more rounds
-  dahl study idle --quick --out /tmp/idle")]
+  dahl study idle --quick --out /tmp/idle
+  dahl study frameworks --python target/pytorch/bin/python")]
 pub(crate) struct Arguments {
     /// The study's name; without one, all are listed.
     name: Option<String>,
@@ -112,6 +115,12 @@ pub(crate) struct Arguments {
     /// The most CPU workers in real time [default: one for each core].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
+    /// Of `frameworks`: a Python that has PyTorch [default: python3, if it has].
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+    /// Trains as this file says: `frameworks` starts itself so, for each training in dahl.
+    #[arg(long, value_name = "FILE", hide = true)]
+    train: Option<PathBuf>,
 }
 
 /// Runs a study, or lists them.
@@ -123,6 +132,17 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         let names: Vec<String> = STUDIES.iter().map(|study| study.name.to_owned()).collect();
         return Err(unknown("study", name, "dahl", &names));
     };
+    if study.name == frameworks::STUDY.name
+        && let Some(settings) = &arguments.train
+    {
+        return frameworks::train_alone(settings);
+    }
+    if let (Some(python), true) = (&arguments.python, study.name != frameworks::STUDY.name) {
+        return Err(Trouble::Input(format!(
+            "--python {}: the study `{name}` runs no Python; `frameworks` does",
+            python.display()
+        )));
+    }
     let settings = Settings {
         seed: arguments.seed,
         rounds: arguments
@@ -143,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         Some(path) => Folder::at(path)?,
         None => Folder::new(study.name, about.date(), &checkout.short())?,
     };
-    let mut session = Session::new(settings, &folder, about, output);
+    let mut session = Session::new(settings, &folder, about, output, arguments.python.as_deref());
     let findings = (study.run)(&mut session)?;
     let about = session.end();
     let provenance = provenance(study, &settings, &about);

@@ -1,5 +1,7 @@
 //! [`Session`]: one run of a study.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::plot::Figure;
@@ -25,11 +27,23 @@ pub(crate) struct Session<'a> {
     folder: &'a Folder,
     about: About,
     output: &'a Output,
+    python: Option<&'a Path>,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(settings: Settings, folder: &'a Folder, about: About, output: &'a Output) -> Self {
-        Self { settings, folder, about, output }
+    pub(super) fn new(
+        settings: Settings,
+        folder: &'a Folder,
+        about: About,
+        output: &'a Output,
+        python: Option<&'a Path>,
+    ) -> Self {
+        Self { settings, folder, about, output, python }
+    }
+
+    /// The Python that the user named.
+    pub(crate) fn python(&self) -> Option<&'a Path> {
+        self.python
     }
 
     /// `quick` for a quick run, else `whole`.

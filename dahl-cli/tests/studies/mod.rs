@@ -3,6 +3,7 @@
 
 mod command;
 mod files;
+mod frameworks;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +13,7 @@ use dahl::testing::Tier;
 
 use command::{QUICK, dahl, quick};
 use files::{about, column, files_of, require_svg, table};
+use frameworks::Python;
 
 /// A table of a study: its file, columns, number of rows with `--quick --workers 2`, and variants.
 struct Table {
@@ -23,7 +25,7 @@ struct Table {
     variants: (&'static str, &'static [&'static str]),
 }
 
-const TABLES: [Table; 14] = [
+const TABLES: [Table; 16] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
@@ -102,8 +104,9 @@ const TABLES: [Table; 14] = [
     Table {
         study: "simulation",
         file: "simulation.csv",
-        columns: "program,workers,real_us,real_us_low,real_us_high,simulated_us,error,real_peak_bytes,simulated_peak_bytes,\
-                  real_transfers,simulated_transfers",
+        columns: "program,workers,real_us,real_us_low,real_us_high,simulated_us,error,real_peak_bytes_least,real_peak_bytes_most,\
+                  simulated_peak_bytes,\
+                  real_transfers,simulated_transfers,real_transferred_bytes,simulated_transferred_bytes",
         rows: 7 * 2,
         variants: ("workers", &["1", "2"]),
     },
@@ -128,6 +131,21 @@ const TABLES: [Table; 14] = [
         rows: 3 + 3 * 2,
         variants: ("workers", &["cpu", "device"]),
     },
+    Table {
+        study: "frameworks",
+        file: "frameworks.csv",
+        columns: "network,workers,framework,epoch_s,epoch_s_low,epoch_s_high,training_s,start_s,processor_s,joules,\
+                  joules_low,joules_high,peak_mib,loss",
+        rows: 2 * 2 * 2,
+        variants: ("network", &["mlp", "lenet"]),
+    },
+    Table {
+        study: "frameworks",
+        file: "losses.csv",
+        columns: "network,workers,framework,epoch,loss",
+        rows: 2 * 2 * 2 * 2,
+        variants: ("framework", &["dahl", "PyTorch"]),
+    },
 ];
 
 const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,scheduler,transfer,end,other";
@@ -135,7 +153,7 @@ const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,sched
 const SCHEDULERS: &[&str] =
     &["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
-const STUDIES: [&str; 11] = [
+const STUDIES: [&str; 12] = [
     "granularity",
     "batch-size",
     "element-type",
@@ -147,6 +165,7 @@ const STUDIES: [&str; 11] = [
     "idle",
     "simulation",
     "energy",
+    "frameworks",
 ];
 
 /// Studies with exact files only.
@@ -155,7 +174,9 @@ const VIRTUAL: [&str; 3] = ["layers", "fast-device", "energy"];
 #[test]
 fn every_study_writes_its_tables_and_figures() {
     for &study in Tier::from_env().choose("tables", &STUDIES, 3) {
-        let folder = quick(study, &["--workers", "2"]);
+        let python = Python::new(frameworks::TRAINS);
+        let more: &[&str] = if study == "frameworks" { &["--python", python.path()] } else { &[] };
+        let folder = quick(study, &[&["--workers", "2"], more].concat());
         let files = files_of(folder.path());
         let figures = files.keys().filter(|name| name.ends_with(".svg")).count();
         assert!(figures > 0, "{study} has no figure: {:?}", files.keys());

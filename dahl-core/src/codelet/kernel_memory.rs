@@ -1,8 +1,11 @@
 //! [`KernelMemory`]: temporary memory that kernels take for themselves. It counts as the runtime's, and a lack of it fails
 //! the task.
+//!
+//! A thread keeps what its kernels have taken ([`Kept`]). The workers of a simulation share a thread, and each has its own, so
+//! that they need as much as threads would.
 #![allow(unsafe_code, reason = "hands out the memory of a buffer, and keeps a pointer to its memory node")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::panic::{Location, resume_unwind};
 use std::sync::{Arc, LazyLock};
@@ -19,6 +22,48 @@ thread_local! {
     static NODE: Cell<*const Arc<MemoryNode>> = const { Cell::new(ptr::null()) };
     /// The line that submitted the task whose kernel runs on this thread.
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept::NOTHING) };
+}
+
+/// The kernel memory that is not in use, of a thread or of a simulated worker.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Nested calls take and return them in the same order each time.
+    buffers: Vec<KernelMemory>,
+    /// Of `buffers`.
+    bytes: usize,
+    /// Of fused tasks.
+    tiles: KernelMemory,
+}
+
+impl Kept {
+    pub(crate) const NOTHING: Self =
+        Self { buffers: Vec::new(), bytes: 0, tiles: KernelMemory(Buffer::EMPTY) };
+}
+
+/// Kernels on this thread use what a simulated worker has kept, and not what the thread has, as long as it lives.
+pub(crate) struct Lent<'w>(&'w mut Kept);
+
+/// Lets kernels on this thread use what a simulated worker has kept.
+pub(crate) fn lend(kept: &mut Kept) -> Lent<'_> {
+    KEPT.with_borrow_mut(|own| std::mem::swap(own, kept));
+    Lent(kept)
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        KEPT.with_borrow_mut(|own| std::mem::swap(own, self.0));
+    }
+}
+
+/// The memory for the tiles of a fused task. It goes back by [`give_back_tiles`].
+pub(super) fn take_tiles() -> KernelMemory {
+    KEPT.with_borrow_mut(|kept| std::mem::take(&mut kept.tiles))
+}
+
+/// Keeps the memory of tiles for the next fused task.
+pub(super) fn give_back_tiles(tiles: KernelMemory) {
+    KEPT.with_borrow_mut(|kept| kept.tiles = tiles);
 }
 
 /// Of kernels on threads that are no runtime's: those that rayon has lent, and tests of kernels.
@@ -44,6 +89,11 @@ impl Drop for Serving<'_> {
     }
 }
 
+/// Lets kernels on this thread take memory of no node: in place of those of a simulated device, which would need other memory.
+pub(crate) fn serve_nowhere() -> Serving<'static> {
+    serve(&NO_RUNTIME)
+}
+
 /// The node of the kernel that runs on this thread.
 fn node() -> Arc<MemoryNode> {
     // SAFETY: invariant M: it is null or borrowed.
@@ -62,18 +112,33 @@ pub(crate) fn begin(location: &'static Location<'static>) {
 pub struct KernelMemory(Buffer);
 
 impl KernelMemory {
-    /// Its bytes.
-    pub fn bytes(&self) -> usize {
-        self.0.bytes()
+    /// What the thread has kept and does not use; otherwise empty. It goes back by [`give_back`](Self::give_back).
+    pub fn take() -> Self {
+        KEPT.with_borrow_mut(|kept| {
+            let memory = kept.buffers.pop().unwrap_or_default();
+            kept.bytes -= memory.0.bytes();
+            memory
+        })
+    }
+
+    /// Lets the thread keep it for its next kernel, unless it is large: kernels over large arrays work in blocks, or take longer than
+    /// it takes to have the memory again.
+    pub fn give_back(self) {
+        KEPT.with_borrow_mut(|kept| {
+            if self.may_be_kept(kept.bytes) {
+                kept.bytes += self.0.bytes();
+                kept.buffers.push(self);
+            }
+        });
     }
 
     /// Whether a thread may keep it for its next kernel, and `others` bytes besides: at most 16 MiB in all, and a small
     /// part of what the runtime may reserve if there is a limit, since nobody can take it back.
-    pub fn may_be_kept(&self, others: usize) -> bool {
+    fn may_be_kept(&self, others: usize) -> bool {
         const MOST_BYTES: usize = 16 << 20;
         const OF_LIMIT: usize = 64;
         let most = self.0.limit_bytes().map_or(MOST_BYTES, |limit| MOST_BYTES.min(limit / OF_LIMIT));
-        self.bytes() + others <= most
+        self.0.bytes() + others <= most
     }
 
     /// The first `count` lines of those that [`lines`](Self::lines) gave last.

@@ -15,7 +15,7 @@ use arrayvec::ArrayVec;
 
 use super::fused::{Fused, FusedOperand, FusedStep, TILE_BYTES, stretched};
 use super::kernel::Maps;
-use super::kernel_memory::KernelMemory;
+use super::kernel_memory::{give_back_tiles, take_tiles};
 use super::operand::Operand;
 use super::packs::Packs;
 use super::reducer::Reducer;
@@ -33,7 +33,6 @@ std::thread_local! {
 /// What a run needs, so that the next one allocates nothing.
 #[derive(Default)]
 struct Tiles {
-    memory: KernelMemory,
     /// The tiles of what the steps pass on.
     passed: Vec<*mut u8>,
     /// The operands, cut to the tile.
@@ -119,7 +118,8 @@ impl Maps for Fused {
             lines += (unit * reduction.element().size_bytes).div_ceil(size_of::<Line>());
             unit
         });
-        let start: *mut u8 = tiles.memory.lines(lines).as_mut_ptr().cast();
+        let mut memory = take_tiles();
+        let start: *mut u8 = memory.lines(lines).as_mut_ptr().cast();
         tiles.passed.iter_mut().for_each(|place| *place = start.wrapping_add(place.addr()));
         for kept in [&mut tiles.given, &mut tiles.boxes] {
             kept.clear();
@@ -156,6 +156,7 @@ impl Maps for Fused {
             reducer.finish(total, run.packs);
         }
         TILES.set(tiles);
+        give_back_tiles(memory);
     }
 }
 

@@ -63,7 +63,8 @@ impl CodeletSpeed {
 
     /// The duration of a task by what was measured; none if nothing was.
     ///
-    /// A task of the same extents says it directly. Else those whose extents are the task's, or differ from them by one common
+    /// A task of the same extents says it directly; of several, in other element types, the one that moves the nearest number of
+    /// bytes. Else those whose extents are the task's, or differ from them by one common
     /// factor, do: batches of other lengths, tiles of other sides. Between two of them the duration is a straight line over the
     /// size (`flops`, or `bytes` if those are not declared). Beyond them it continues the line through the last two, but
     /// grows no slower than not at all, and no faster than the size. Without such a task the one of the nearest size says the rate.
@@ -73,7 +74,9 @@ impl CodeletSpeed {
         flops: Option<f64>,
         bytes: f64,
     ) -> Option<f64> {
-        if let Some(same) = self.measured.iter().find(|task| scale(&task.footprint, footprint) == Some(1.0)) {
+        let apart = |task: &MeasuredTask| (task.bytes - bytes).abs();
+        let same = self.measured.iter().filter(|task| scale(&task.footprint, footprint) == Some(1.0));
+        if let Some(same) = same.min_by(|a, b| apart(a).total_cmp(&apart(b))) {
             return Some(same.us);
         }
         let size = flops.unwrap_or(bytes);

@@ -15,6 +15,8 @@ struct Kept {
 }
 
 impl Buffer {
+    pub(crate) const EMPTY: Self = Self(None);
+
     /// The first of at least `bytes` initialised bytes, aligned to a line. The old content is lost if it must grow.
     pub(crate) fn at_least(
         &mut self,

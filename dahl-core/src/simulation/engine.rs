@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::worker::{AHEAD, Progress, Task, Worker, WorkerUsage};
+use crate::codelet::kernel_memory;
 use crate::device::{Devices, demand_bytes};
 use crate::engine::Shared;
 use crate::graph::Submitted;
@@ -162,7 +163,8 @@ impl Engine {
         let begin_ns = shared.clock().now_ns().max(worker.free_ns).max(outcome.arrived_ns());
         worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
         outcome.begin_at(begin_ns);
-        if worker.device.is_none() {
+        let is_cpu = worker.device.is_none();
+        if is_cpu {
             let progress = Progress::new(begin_ns, outcome.duration_ns(), outcome.co_running());
             worker.progress = Some(progress);
         }
@@ -170,7 +172,9 @@ impl Engine {
         self.events.push(Reverse((worker.free_ns, self.made, index)));
         self.made += 1;
         worker.issued.push_back(Task::new(task, outcome));
-        self.slow_down(shared.clock().now_ns());
+        if is_cpu {
+            self.slow_down(shared.clock().now_ns());
+        }
     }
 
     /// Notes that a worker of the CPU has begun or ended a task: the others' tasks end later or earlier.
@@ -262,6 +266,8 @@ impl Worker {
         let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
         let failure = self.injected_failure(devices).or_else(unable);
         let speed = self.speed(devices);
+        let _elsewhere = self.device.is_some().then(kernel_memory::serve_nowhere);
+        let _own = kernel_memory::lend(&mut self.kernel_memory);
         issue(shared, &mut self.context, task, (devices.machine(), speed), failure)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::codelet::kernel_memory;
 use crate::device::Devices;
 use crate::graph::Submitted;
 use crate::machine::{Speed, VirtualDevice};
@@ -18,6 +19,8 @@ pub(super) const AHEAD: usize = 2;
 /// A simulated worker.
 pub(super) struct Worker {
     pub(super) context: WorkerContext,
+    /// What its kernels keep: several workers share a thread.
+    pub(super) kernel_memory: kernel_memory::Kept,
     /// The device, if it is one.
     pub(super) device: Option<usize>,
     pub(super) issued: VecDeque<Task>,
@@ -117,6 +120,7 @@ impl Worker {
         let usage = WorkerUsage { name, device, ended: AtomicU64::new(0), busy_ns: AtomicU64::new(0) };
         Self {
             context,
+            kernel_memory: kernel_memory::Kept::NOTHING,
             device,
             issued: VecDeque::new(),
             waiting: None,

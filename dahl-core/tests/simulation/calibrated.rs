@@ -41,6 +41,18 @@ fn sizes_between_measured_ones_lie_on_a_line_and_others_grow_at_most_with_the_si
     Ok(())
 }
 
+#[test]
+fn of_tasks_with_the_same_extents_the_nearest_in_bytes_counts() {
+    let task = |bytes, us| MeasuredTask { footprint: vec![vec![100]], flops: None, bytes, us };
+    for measured in [[task(400.0, 3.0), task(800.0, 5.0)], [task(800.0, 5.0), task(400.0, 3.0)]] {
+        let own = CodeletSpeed { measured: measured.into(), ..CodeletSpeed::default() };
+        let speed =
+            Speed { overhead_us: 0.0, codelets: [("step".to_owned(), own)].into(), ..Speed::default() };
+        let us = |bytes| speed.us("step", &[[100]], None, bytes);
+        assert_eq!([us(400.0), us(800.0), us(200.0), us(700.0)], [3.0, 5.0, 3.0, 5.0].map(Some));
+    }
+}
+
 /// A machine on which `step` takes 8 us, and half as long again beside another task.
 fn contended(submit_us: f64) -> Machine {
     let mut speed = each_takes(8.0);

@@ -1,7 +1,7 @@
 //! [`Gpt`]: the training of a small transformer on random tokens.
 
-use dahl::ops::{add_init, gelu_init};
 use dahl::prelude::*;
+use dahl_nn::layer::TransformerActivation;
 use dahl_nn::prelude::*;
 
 const VOCABULARY: usize = 64;
@@ -19,62 +19,29 @@ pub(crate) struct Gpt {
     pub(crate) steps: usize,
 }
 
-/// Attention and a network of two layers, each added to its input.
-#[derive(Module)]
-struct Block<'m, T: Real> {
-    norm1: LayerNorm<'m, T>,
-    attention: MultiHeadAttention<'m, T>,
-    norm2: LayerNorm<'m, T>,
-    up: Linear<'m, T>,
-    down: Linear<'m, T>,
-}
-
-impl<'m, T: Real> Block<'m, T> {
-    fn new(init: &mut Init<'m>) -> dahl::Result<Self> {
-        Ok(Self {
-            norm1: LayerNorm::new(init, WIDTH)?,
-            attention: MultiHeadAttention::new(init, WIDTH, HEADS)?.causal(),
-            norm2: LayerNorm::new(init, WIDTH)?,
-            up: Linear::new(init, WIDTH, 4 * WIDTH)?,
-            down: Linear::new(init, 4 * WIDTH, WIDTH)?,
-        })
-    }
-
-    /// `x` and the result: `[batch, tokens, width]`.
-    fn forward<'s>(&self, step: &'s Step<'_>, x: &Array<'_, T, 3>) -> dahl::Result<Array<'s, T, 3>> {
-        let mixed = self.attention.forward(step, &self.norm1.forward(step, x)?)?;
-        let x = add_init(step, x, &mixed)?;
-        let wide = gelu_init(step, &self.up.forward(step, &self.norm2.forward(step, &x)?)?)?;
-        add_init(step, &x, &self.down.forward(step, &wide)?)
-    }
-}
-
 #[derive(Module)]
 struct Network<'m, T: Real> {
     tokens: Embedding<'m, T>,
     positions: Embedding<'m, T>,
-    blocks: Vec<Block<'m, T>>,
-    norm: LayerNorm<'m, T>,
+    encoder: TransformerEncoder<'m, T>,
 }
 
 impl<'m, T: Real> Network<'m, T> {
     fn new(init: &mut Init<'m>) -> dahl::Result<Self> {
+        let layer = TransformerOptions::new(WIDTH, HEADS).feed_forward(4 * WIDTH).dropout(0.0).norm_first();
+        let layer = layer.activation(TransformerActivation::Gelu);
         Ok(Self {
             tokens: Embedding::new(init, VOCABULARY, WIDTH)?,
             positions: Embedding::new(init, CONTEXT, WIDTH)?,
-            blocks: (0..LAYERS).map(|_| Block::new(init)).collect::<dahl::Result<_>>()?,
-            norm: LayerNorm::new(init, WIDTH)?,
+            encoder: TransformerEncoder::new(init, layer, LAYERS)?.norm(LayerNorm::new(init, WIDTH)?),
         })
     }
 
     /// `tokens: [batch, tokens]`; the result `[batch, tokens, vocabulary]`.
     fn forward<'s>(&self, step: &'s Step<'_>, tokens: &Matrix<'_, u32>) -> dahl::Result<Array<'s, T, 3>> {
         let embedded = self.tokens.forward(step, tokens)?;
-        let mut x = self.positions.add_positions_from(step, embedded, 0)?;
-        for block in &self.blocks {
-            x = block.forward(step, &x)?;
-        }
-        self.tokens.scores(step, &self.norm.forward(step, &x)?)
+        let x = self.positions.add_positions_from(step, embedded, 0)?;
+        self.tokens.scores(step, &self.encoder.forward(step, &x, AttentionMask::default().causal())?)
     }
 }
 

@@ -1,7 +1,8 @@
 //! [`Static`]: follows a plan.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
 use super::{Plan, PlanDivergences, PlannedTask, PlannedWorker};
 use crate::observer::Submission;
@@ -39,8 +40,9 @@ struct State {
     settling: Vec<bool>,
     /// Whether each task of the plan has been submitted.
     submitted: Vec<bool>,
-    /// Whether the host has begun to wait and has submitted nothing since: the next tasks of the plan need not come.
-    host_waits: bool,
+    /// The threads that have begun to wait and have submitted nothing since: if there is one, the next tasks of the plan need not
+    /// come. That another thread submits does not end its wait.
+    waiting: HashSet<ThreadId>,
 }
 
 impl Static {
@@ -121,13 +123,23 @@ impl Static {
 }
 
 impl State {
+    /// A thread begins to wait.
+    fn begin_wait(&mut self, thread: ThreadId) {
+        self.waiting.insert(thread);
+    }
+
+    /// A thread submits, so it does not wait any more.
+    fn end_wait(&mut self, thread: ThreadId) {
+        self.waiting.remove(&thread);
+    }
+
     /// Whether nothing runs, and no worker's next task is ready.
     fn is_stuck(&self, plan: &Plan) -> bool {
         let is_next = |&place: &usize| self.left[plan.tasks[place].worker].front() == Some(&place);
         self.running.is_empty()
             && !self.settling.contains(&true)
             && !self.ready.keys().any(is_next)
-            && (self.host_waits
+            && (!self.waiting.is_empty()
                 || self.left.iter().filter_map(VecDeque::front).all(|&next| self.submitted[next]))
     }
 
@@ -164,7 +176,7 @@ impl Scheduler for Static {
 
     fn submitted(&self, task: &Submission<'_>) {
         let mut state = self.state();
-        state.host_waits = false;
+        state.end_wait(thread::current().id());
         if let Some(&place) = self.places.get(&task.desc().sequence()) {
             state.submitted[place] = true;
         }
@@ -174,7 +186,7 @@ impl Scheduler for Static {
 
     fn host_waits(&self) {
         let mut state = self.state();
-        state.host_waits = true;
+        state.begin_wait(thread::current().id());
         let stuck = if state.is_stuck(&self.plan) { state.with_ready(&self.plan) } else { Vec::new() };
         drop(state);
         stuck.into_iter().for_each(|worker| self.wake(worker));
@@ -249,5 +261,33 @@ impl Drop for Static {
             drop(state);
             self.divergences.note(Some(*line), &fact);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::thread;
+
+    use super::{Plan, State};
+
+    #[test]
+    fn a_thread_that_submits_does_not_end_the_wait_of_another() {
+        // Worker 0 waits for a task that has not been submitted.
+        let plan = Plan::parse("dahl plan 1\ntask 0 step 0\n").expect("it is a plan");
+        let mut state = State {
+            left: vec![VecDeque::from([0])],
+            settling: vec![false],
+            submitted: vec![false],
+            ..State::default()
+        };
+        let other = thread::spawn(|| thread::current().id()).join().expect("it does not panic");
+        let this = thread::current().id();
+        assert!(!state.is_stuck(&plan), "somebody may still submit it");
+        state.begin_wait(this);
+        state.end_wait(other);
+        assert!(state.is_stuck(&plan), "this thread waits, whatever the other one submits");
+        state.end_wait(this);
+        assert!(!state.is_stuck(&plan));
     }
 }

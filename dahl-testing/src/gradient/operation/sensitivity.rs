@@ -31,10 +31,11 @@ pub(super) fn expected(
     weights: &[f64],
 ) -> Outcome<Vec<Vec<Expected>>> {
     let exact = wide.backward(values, weights)?;
+    let arrays = values.len();
     let mut squares: Vec<Vec<f64>> = exact.iter().map(|gradient| vec![0.0; gradient.len()]).collect();
     for change in 0..CHANGES {
         let changed = |number: usize, values: &[f64]| -> Vec<f64> {
-            let number = change * (values.len() + 1) + number;
+            let number = change * (arrays + 1) + number;
             let changes = draw(1, Purpose::Direction, number, values.len());
             values.iter().zip(changes).map(|(value, change)| value * (1.0 + SIZE * change)).collect()
         };
