@@ -34,7 +34,7 @@ pub(crate) enum Versions {
 /// | [`vertical_sync`](Self::vertical_sync) | `w(t + 1) = w(t) - rate * gradient(w(t - n + 1))` | `n` |
 /// | [`two_versions`](Self::two_versions) | `w(t + 1) = w(t) - rate * gradient(w(t - 1))` | 2 |
 ///
-/// Before batch 0 all versions are the initial parameters. Results do not depend on the number of ranks. What was
+/// Batch 0 is the first one of a call of `fit`: before it all versions are the parameters that the model has then. Results do not depend on the number of ranks. What was
 /// forwarded is not in checkpoints, so trainers that stash refuse these.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
