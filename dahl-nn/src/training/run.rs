@@ -373,9 +373,11 @@ where
     /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
     /// parking and waking this thread takes longer than such a micro-batch.
     pub(super) fn release(&mut self, step: &mut Step<'_>) {
-        // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
+        // A micro-batch holds its arrays until its last task ends, and each worker, or stage, may run another micro-batch.
         self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
-        let of_workers = step.detached().worker_infos().len() * self.micro_batch_bytes;
+        let workers = step.detached().worker_infos().len();
+        let side_by_side = self.stash.as_ref().map_or(0, Stash::depth).max(workers);
+        let of_workers = side_by_side * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
         step.reset_beyond(most, if are_small { most / 2 } else { most });

@@ -41,6 +41,11 @@ impl<T: Real> Stash<T> {
         Self { stages, stage_of, versions, earlier }
     }
 
+    /// How many micro-batches the pipeline works on side by side.
+    pub(crate) fn depth(&self) -> usize {
+        self.stages.len()
+    }
+
     /// The rank of the first stage, which reads the samples.
     pub(crate) fn first_rank(&self) -> usize {
         self.stages.rank_of(0)
