@@ -54,9 +54,7 @@ enum Form {
     )]
     Dot(Paths),
     /// Joins the traces of all ranks of a run: one clock, and messages from rank to rank. The other commands read it.
-    #[command(
-        after_help = "Examples:\n  dahl trace join run.json run-2.json -o ranks.json\n  dahl trace join run*.json -o ranks.json && dahl trace html ranks.json"
-    )]
+    #[command(after_help = "Examples:\n  dahl trace join rank-0.json rank-1.json -o ranks.json")]
     Join {
         /// The traces of the ranks, in any order.
         #[arg(required = true)]

@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 
 use super::builder::Task;
 use crate::access::AccessMode;
-use crate::arena::Arena;
 use crate::array::{Array, Shared};
 use crate::codelet::{Codelet, Kernel, Parameter, Views};
 use crate::element::ElementType;
@@ -54,13 +53,8 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// A gate that is open, for tasks of the runtime of an arena.
-    ///
-    /// # Errors
-    /// If memory cannot be allocated.
-    #[track_caller]
-    pub fn new(arena: &Arena) -> Result<Self> {
-        let array: Array<'static, u8, 1> = arena.zeros::<u8, 0>([])?.zeros_of([0])?;
+    /// An open gate, which has this array without elements.
+    pub(crate) fn of(array: Array<'static, u8, 1>) -> Self {
         let shared = Shared::of_whole(array.state());
         let number = GATES.with_borrow_mut(|gates| {
             let free = gates.arrays.iter().position(Option::is_none);
@@ -71,7 +65,7 @@ impl Gate {
             gates.arrays[number] = Some(shared);
             number
         });
-        Ok(Self { array, id: GateId(number), of_thread: PhantomData })
+        Self { array, id: GateId(number), of_thread: PhantomData }
     }
 
     /// Holds back tasks that are submitted within it from now on, until those before have ended, whether they succeed or not. The rank
