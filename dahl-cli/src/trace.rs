@@ -53,6 +53,16 @@ enum Form {
         after_help = "Examples:\n  dahl trace dot run.json\n  dahl trace dot run.json -o - | dot -Tsvg > graph.svg"
     )]
     Dot(Paths),
+    /// Joins the traces of all ranks of a run: one clock, and messages from rank to rank. The other commands read it.
+    #[command(after_help = "Examples:\n  dahl trace join rank-0.json rank-1.json -o ranks.json")]
+    Join {
+        /// The traces of the ranks, in any order.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The file to write; `-` is the standard output.
+        #[arg(short, long, value_name = "OUT")]
+        output: PathBuf,
+    },
 }
 
 /// The input and the output.
@@ -82,6 +92,11 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         Form::Chrome(paths) => paths.write("chrome.json", output, |trace, out| trace.write_chrome(out)),
         Form::Paje(paths) => paths.write("paje", output, |trace, out| trace.write_paje(out)),
         Form::Dot(paths) => paths.write("dot", output, |trace, out| trace.write_dot(out)),
+        Form::Join { files, output: out } => {
+            let traces = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+            let joined = Trace::join(traces).map_err(|error| Trouble::Input(error.to_string()))?;
+            write_trace(&joined, files, out, output, |trace, out| trace.write_chrome(out))
+        }
     }
 }
 
@@ -106,27 +121,36 @@ impl Paths {
         write: impl Fn(&Trace, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Trouble> {
         let out = self.output.clone().unwrap_or_else(|| self.file.with_extension(extension));
-        let is_standard = out.as_os_str() == "-";
-        if is_standard && output.is_json() {
+        let trace = read(&self.file)?;
+        write_trace(&trace, std::slice::from_ref(&self.file), &out, output, write)
+    }
+}
+
+/// Writes what is made of the trace of these files.
+fn write_trace(
+    trace: &Trace,
+    files: &[PathBuf],
+    out: &Path,
+    output: &Output,
+    write: impl Fn(&Trace, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), Trouble> {
+    if out.as_os_str() == "-" {
+        if output.is_json() {
             let wrong = "`--output -` and `--json` both want the standard output: give one of them";
             return Err(Trouble::Input(wrong.to_owned()));
         }
-        let trace = read(&self.file)?;
-        if is_standard {
-            let mut out = BufWriter::new(io::stdout().lock());
-            write(&trace, &mut out)?;
-            return Ok(out.flush()?);
-        }
-        let same = |path: &Path| path.canonicalize().ok();
-        if same(&out).is_some_and(|out| Some(out) == same(&self.file)) {
-            let wrong = "is the trace itself, which would be lost: give another `--output`";
-            return Err(Trouble::Input(format!("{} {wrong}", out.display())));
-        }
-        let bytes =
-            to_file(&out, |out| write(&trace, out)).map_err(|error| Trouble::unwritable(&out, error))?;
-        let cut_at_line = trace.cut().map(|cut| cut.line);
-        output.show(&Written { file: out, bytes, tasks: trace.tasks().len(), cut_at_line })
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(trace, &mut out)?;
+        return Ok(out.flush()?);
     }
+    let same = |path: &Path| path.canonicalize().ok();
+    if same(out).is_some_and(|out| files.iter().any(|file| Some(&out) == same(file).as_ref())) {
+        let wrong = "is the trace itself, which would be lost: give another `--output`";
+        return Err(Trouble::Input(format!("{} {wrong}", out.display())));
+    }
+    let bytes = to_file(out, |out| write(trace, out)).map_err(|error| Trouble::unwritable(out, error))?;
+    let cut_at_line = trace.cut().map(|cut| cut.line);
+    output.show(&Written { file: out.to_owned(), bytes, tasks: trace.tasks().len(), cut_at_line })
 }
 
 /// Writes a file, and returns its size in bytes.

@@ -138,6 +138,7 @@ pub mod __program {
 #[doc(hidden)]
 pub mod __nn {
     pub use crate::statistics::EnergyMark;
+    pub use crate::submission::Gate;
     pub use crate::tape::{Composite, Gradient, Pass, SealedScope, SealedWanted};
 }
 

@@ -361,6 +361,8 @@ impl Communication {
     fn settle(&mut self) -> bool {
         if self.run.all_ended() {
             self.discard();
+            // Of the questions for the time, the next ones are expected.
+            self.expected.clear();
             if self.sending.is_empty() && self.receiving.is_empty() {
                 self.run.conclude();
             }

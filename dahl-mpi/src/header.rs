@@ -21,6 +21,9 @@ pub(crate) enum Kind {
     Leaves,
 }
 
+/// The kinds of tags.
+const TAGS: u64 = 5;
+
 /// The first bytes of each message, which are all unless the message is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -41,18 +44,20 @@ impl Header {
             Tag::Value { array, version } => (0, array, version),
             Tag::Meeting(number) => (1, number, 0),
             Tag::Line(number) => (2, number, 0),
+            Tag::ClockQuestion(number) => (3, number, 0),
+            Tag::ClockAnswer(number) => (4, number, 0),
         };
         let (kind, first, second) = match self.kind {
             Kind::Program(tag) => of_tag(tag),
             Kind::NoValue(tag) => {
                 let (kind, first, second) = of_tag(tag);
-                (kind + 3, first, second)
+                (kind + TAGS, first, second)
             }
-            Kind::Answers => (6, 0, 0),
-            Kind::Failed => (7, 0, 0),
-            Kind::Silent => (8, 0, 0),
-            Kind::Ended => (9, 0, 0),
-            Kind::Leaves => (10, 0, 0),
+            Kind::Answers => (2 * TAGS, 0, 0),
+            Kind::Failed => (2 * TAGS + 1, 0, 0),
+            Kind::Silent => (2 * TAGS + 2, 0, 0),
+            Kind::Ended => (2 * TAGS + 3, 0, 0),
+            Kind::Leaves => (2 * TAGS + 4, 0, 0),
         };
         let mut bytes = [0; Self::LEN];
         let words = [kind, first, second, self.run, self.len, self.large];
@@ -69,19 +74,21 @@ impl Header {
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
         let (kind, first, second) = (word(0)?, word(1)?, word(2)?);
-        let tag = match kind % 3 {
+        let tag = match kind % TAGS {
             0 => Tag::Value { array: first, version: second },
             1 => Tag::Meeting(first),
-            _ => Tag::Line(first),
+            2 => Tag::Line(first),
+            3 => Tag::ClockQuestion(first),
+            _ => Tag::ClockAnswer(first),
         };
-        let kind = match kind {
-            0..3 => Kind::Program(tag),
-            3..6 => Kind::NoValue(tag),
-            6 => Kind::Answers,
-            7 => Kind::Failed,
-            8 => Kind::Silent,
-            9 => Kind::Ended,
-            10 => Kind::Leaves,
+        let kind = match (kind / TAGS, kind % TAGS) {
+            (0, _) => Kind::Program(tag),
+            (1, _) => Kind::NoValue(tag),
+            (2, 0) => Kind::Answers,
+            (2, 1) => Kind::Failed,
+            (2, 2) => Kind::Silent,
+            (2, 3) => Kind::Ended,
+            (2, 4) => Kind::Leaves,
             _ => return None,
         };
         Some(Self { kind, run: word(3)?, len: word(4)?, large: word(5)? })
@@ -96,7 +103,8 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let tags = [Tag::Value { array: 3, version: u64::MAX }, Tag::Meeting(4), Tag::Line(5)];
+        let value = Tag::Value { array: 3, version: u64::MAX };
+        let tags = [value, Tag::Meeting(4), Tag::Line(5), Tag::ClockQuestion(6), Tag::ClockAnswer(7)];
         let messages = tags.into_iter().flat_map(|tag| [Kind::Program(tag), Kind::NoValue(tag)]);
         let others = [Kind::Answers, Kind::Failed, Kind::Silent, Kind::Ended, Kind::Leaves];
         for kind in messages.chain(others) {

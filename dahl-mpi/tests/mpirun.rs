@@ -68,6 +68,7 @@ pub(crate) fn tests() -> ExitCode {
         ("the_example_laptop", "laptop", [].as_slice()),
         ("the_example_train", "train", &[]),
         ("the_example_train_as_a_pipeline", "train", &["pipeline"]),
+        ("the_example_gpt", "gpt", &["160"]),
     ] {
         let options = options.clone();
         trials.push(Trial::test(test, move || example(&options, name, arguments)));

@@ -54,3 +54,8 @@ dahl::include_kernels!();
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The programs in the page on ranks, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/ranks.md")]
+struct Ranks;

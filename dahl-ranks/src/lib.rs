@@ -13,8 +13,3 @@ mod ports;
 
 pub use cluster::{cluster, run};
 pub use launcher::{RankFailed, as_rank, panic_message, threads};
-
-/// The program in the page on ranks, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/ranks.md")]
-struct Page;

@@ -64,6 +64,8 @@ pub enum Fact {
     ThreadName(Named),
     /// Further metadata of a worker.
     Worker(Worker),
+    /// A comparison of clocks, of one of several ranks.
+    Clock(Clock),
     /// The energy of the run, if it is complete.
     Energy(RunEnergy),
     /// The last line of a complete run.
@@ -106,6 +108,23 @@ pub struct About {
     pub is_virtual: bool,
     /// The scheduler's name.
     pub scheduler: String,
+    /// The rank that it was, if it was one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// How many ranks there were. Without a rank, the file has the traces of all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+}
+
+/// A comparison of the clock of a rank with that of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// When it was, in microseconds of the rank's own clock.
+    pub at_us: f64,
+    /// By how much the clock of rank 0 is ahead, in microseconds.
+    pub ahead_us: f64,
+    /// How long question and answer were under way, in microseconds: the error is at most half of it.
+    pub round_trip_us: f64,
 }
 
 /// A name.
@@ -216,9 +235,25 @@ pub struct Task {
     /// Whether idle workers helped.
     #[serde(default, skip_serializing_if = "is_false")]
     pub team: bool,
+    /// What it sends or receives, if it is one end of a message between ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
     /// The reason if it failed or was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+/// A message between ranks. No two of a run are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Message {
+    /// The rank that sends it.
+    pub from: u32,
+    /// The rank that receives it.
+    pub to: u32,
+    /// The number of the array, which is the same on all ranks.
+    pub array: u64,
+    /// How often the array had been written.
+    pub version: u64,
 }
 
 /// An array that a task uses.
@@ -290,14 +325,14 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// One end of the arrow from a task to a task that depends on it.
+/// One end of the arrow from a task to a task that depends on it, or receives what it sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arrow {
     /// The number that both ends have.
     pub id: u64,
-    /// `dependency`.
+    /// `dependency` or `message`.
     pub name: String,
-    /// `dependency`.
+    /// `dependency` or `message`.
     pub cat: String,
     /// The time, in microseconds.
     pub ts: f64,

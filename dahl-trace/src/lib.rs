@@ -19,12 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The traces of several ranks are joined to one ([`Trace::join`]).
+//!
 //! Not here: recording (`dahl-core`), and the command that reads files (`dahl-cli`).
 
 mod critical_path;
 pub mod format;
 mod graph;
 mod html;
+mod join;
 mod palette;
 mod read;
 mod summary;
@@ -34,6 +37,7 @@ mod write;
 pub use critical_path::CriticalPath;
 pub use graph::Graph;
 pub use html::PAGE_STYLE;
+pub use join::JoinError;
 pub use palette::color as codelet_color;
 pub use read::Error;
 pub use summary::{
@@ -41,5 +45,6 @@ pub use summary::{
     Summary, TransferSummary, WorkerSummary,
 };
 pub use trace::{
-    ArrayUse, Cut, Idle, Link, MemorySample, Node, PowerSample, Task, Text, Trace, Transfer, Worker,
+    ArrayUse, ClockSample, Cut, Idle, Link, MemorySample, Message, Node, PowerSample, Task, Text, Trace,
+    Transfer, Worker,
 };

@@ -3,6 +3,7 @@
 //! [`Trace::read`](crate::Trace::read) makes it and checks that all indices are valid; everything else uses it. Times
 //! are in nanoseconds since the runtime was built, so that sums are exact.
 
+pub use crate::format::Message;
 use crate::format::{About, Cause, RunEnergy};
 use crate::graph::Graph;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub struct Trace {
     pub(crate) memory: Vec<MemorySample>,
     pub(crate) power: Vec<PowerSample>,
     pub(crate) energy: Option<RunEnergy>,
+    pub(crate) clock: Vec<ClockSample>,
     pub(crate) graph: Graph,
 }
 
@@ -92,6 +94,11 @@ impl Trace {
     /// The energy of the run; none if the file is incomplete, or older than that.
     pub fn energy(&self) -> Option<&RunEnergy> {
         self.energy.as_ref()
+    }
+
+    /// Comparisons of the clock of a rank with that of rank 0, by time.
+    pub fn clock(&self) -> &[ClockSample] {
+        &self.clock
     }
 
     /// The dependencies between tasks.
@@ -193,6 +200,8 @@ pub struct Task {
     pub priority: i32,
     /// Whether idle workers helped.
     pub team: bool,
+    /// What it sends or receives, if it is one end of a message between ranks.
+    pub message: Option<Message>,
     /// The reason if it failed or was cancelled.
     pub failure: Option<Text>,
 }
@@ -280,4 +289,15 @@ pub struct PowerSample {
     pub domain: Text,
     /// In watts.
     pub watts: f64,
+}
+
+/// A comparison of the clock of a rank with that of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockSample {
+    /// When, by the clock of the rank.
+    pub at_ns: u64,
+    /// By how much the clock of rank 0 is ahead.
+    pub ahead_ns: i64,
+    /// How long question and answer were under way.
+    pub round_trip_ns: u64,
 }

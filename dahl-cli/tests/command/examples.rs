@@ -3,7 +3,7 @@
 use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, except for studies, whose examples take long.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "machine",
     "machine calibrate",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 27] = [
     "trace chrome",
     "trace paje",
     "trace dot",
+    "trace join",
     "plan",
     "plan memory",
     "plan pipeline",

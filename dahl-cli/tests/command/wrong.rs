@@ -115,6 +115,13 @@ fn traces() {
         refuses(&folder, &format!("trace {form} other.json"), &["other.json:2", "dahl"]);
         refuses(&folder, &format!("trace {form} damaged.json"), &["damaged.json:5"]);
     }
+    refuses(&folder, "trace join run.json -o ranks.json", &["not that of one of several ranks"]);
+    refuses(&folder, "trace join rank-0.json -o ranks.json", &["ranks [1] of 2 are missing"]);
+    refuses(
+        &folder,
+        "trace join rank-0.json rank-1.json -o rank-1.json",
+        &["rank-1.json is the trace itself"],
+    );
     refuses(&folder, "perf explain matmul --trace damaged.json", &["damaged.json:5"]);
     refuses(
         &folder,

@@ -1,6 +1,7 @@
 //! [`Arena`]: memory for arrays that are freed together.
 
 mod chunk;
+mod gate;
 mod init;
 mod ranks;
 

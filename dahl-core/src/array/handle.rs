@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Content, Engine, Origin};
 use crate::memory::Block as MemoryBlock;
 use crate::print::Printed;
+use crate::ranks::Ranks;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
 
@@ -224,7 +225,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
 
     /// Starts copying the elements to the memory of worker `worker`, ahead of a task that will read them there. It does
     /// not wait for tasks, though it may wait for earlier copies. It does nothing if that worker uses the main memory,
-    /// if its memory has no free space, if tasks still use the array, or in a simulation.
+    /// if its memory has no free space, if tasks still use the array, in a simulation, or within a call of
+    /// [`Runtime::on_rank`](crate::Runtime::on_rank) that names another rank.
     ///
     /// For arrays that the host has written and that later tasks will read: the next batch during the training on this
     /// one.
@@ -232,7 +234,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     pub fn prefetch(&self, worker: usize) {
         let state = self.state();
         let host = state.host();
-        if worker >= host.workers() || !host.is_real_device(worker) || state.quiescent_pointer().is_none() {
+        let is_elsewhere = |ranks: &Ranks| ranks.placement().is_some_and(|rank| rank != ranks.rank());
+        if host.ranks().is_some_and(is_elsewhere)
+            || worker >= host.workers()
+            || !host.is_real_device(worker)
+            || state.quiescent_pointer().is_none()
+        {
             return;
         }
         let requester = Requester { name: "prefetch", location: Location::caller() };

@@ -9,6 +9,7 @@
 
 mod accesses;
 mod action;
+mod message_ends;
 mod of_program;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use std::ptr;
 pub use accesses::AccessDesc;
 use accesses::Accesses;
 pub(crate) use action::{Action, Call, Combination, Over, Placement, Step};
+pub(crate) use message_ends::MessageEnds;
 
 use crate::access::AccessMode;
 pub use crate::array_id::ArrayId;

@@ -108,7 +108,7 @@ impl Shared {
             let of_devices = of_devices.iter().map(|device| device.memory());
             let nodes: Vec<_> =
                 std::iter::once(&memory).chain(of_devices).map(|node| node.name().to_owned()).collect();
-            Trace::new(file, recorder, &infos, &nodes, scheduler.name())
+            Trace::new(file, recorder, &infos, &nodes, scheduler.name(), config.ranks.as_ref())
         });
         let addresses = devices.iter().flat_map(|devices| devices.memories());
         let addresses = addresses.filter_map(|memory| Some(memory.cuda()?.pci_address().to_owned()));

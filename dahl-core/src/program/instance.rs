@@ -207,10 +207,8 @@ impl Instance {
 
     /// Whether a CUDA device runs it as one graph, or why it does not; nothing if the runtime has no devices.
     pub fn on_device(&self) -> Option<std::result::Result<(), &str>> {
-        self.engine.has_devices().then(|| match &self.on_device {
-            Ok(_) => Ok(()),
-            Err(reason) => Err(reason.as_str()),
-        })
+        let result = self.on_device.as_ref().map(drop).map_err(String::as_str);
+        self.engine.has_devices().then_some(result)
     }
 
     /// What the bound arrays must be.

@@ -55,15 +55,16 @@ impl Copies {
 
     /// Gives rank `rank` a copy, and says what it lacks.
     pub(super) fn copy_to(&mut self, rank: usize, region: Option<Layout>, missing: &mut Vec<Missing>) {
-        if let Some(valid) = self.valid_as_one() {
+        if !self.pieces.is_empty() {
+            let Some(valid) = self.valid_as_one().map(<[bool]>::to_vec) else {
+                for Piece { layout, copies } in &mut self.pieces {
+                    copies.copy_to(rank, Some(*layout), missing);
+                }
+                return;
+            };
             // The same ranks have all pieces: one message.
             self.are_valid = valid;
             self.pieces.iter_mut().for_each(|piece| piece.copies.has(rank));
-        } else {
-            for Piece { layout, copies } in &mut self.pieces {
-                copies.copy_to(rank, Some(*layout), missing);
-            }
-            return;
         }
         if self.are_valid[rank] {
             return;
@@ -76,11 +77,11 @@ impl Copies {
     }
 
     /// For each rank, whether it has the value, if the same ranks have each piece. None if they differ.
-    fn valid_as_one(&self) -> Option<Vec<bool>> {
+    fn valid_as_one(&self) -> Option<&[bool]> {
         let mut pieces = self.pieces.iter().map(|piece| piece.copies.valid_as_one());
-        let Some(first) = pieces.next() else { return Some(self.are_valid.clone()) };
+        let Some(first) = pieces.next() else { return Some(&self.are_valid) };
         let first = first?;
-        pieces.all(|piece| piece.as_ref() == Some(&first)).then_some(first)
+        pieces.all(|piece| piece == Some(first)).then_some(first)
     }
 
     /// Rank `rank` has received all of it.

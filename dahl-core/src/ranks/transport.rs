@@ -14,6 +14,10 @@ pub enum Tag {
     Meeting(u64),
     /// The line that differs at a meeting.
     Line(u64),
+    /// A question for the time, for traces.
+    ClockQuestion(u64),
+    /// Its answer.
+    ClockAnswer(u64),
 }
 
 /// The bytes of a message. Dropping them says that they have been sent: before, the sender keeps them as they are.

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
+use super::gate;
 use crate::access::AccessMode;
 use crate::argument::Argument;
 use crate::array::{Array, Shared, byte_len, is_recording};
@@ -255,8 +256,12 @@ impl<'a> Task<'a> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
+        let gate = gate::current_array();
         let mut draft = self.draft.take().expect("a codelet has an array");
         self.require_submittable(&draft)?;
+        if let Some(gate) = &gate {
+            gate::enter(gate, &mut draft);
+        }
         // Of the arrays themselves, before contributions to reductions go to other buffers, and before anything is closed:
         // a reverse pass that reads one of them has submitted its tasks, or will find that it was written.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {

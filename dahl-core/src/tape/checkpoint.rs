@@ -19,7 +19,7 @@ use crate::array_id::ArrayId;
 use crate::codelet::{Codelet, Parameter};
 use crate::element::ElementType;
 use crate::error::Result;
-use crate::submission::Task;
+use crate::submission::{Task, within_gate};
 
 /// The gradient of a checkpoint: its result is the first array, and what came from outside follows. The record has how
 /// gradients by these arrays are added.
@@ -44,7 +44,8 @@ impl Checkpoint {
         for (_, node) in self.record.nodes().iter().enumerate().filter(|(number, _)| self.record.ran(*number))
         {
             let pins = Pins::new(&self.record, node, u64::MAX)?;
-            tape.detached().placed(node.rank, || self.run_node(node, &mut made, tape))?;
+            let run = || within_gate(node.gate, || self.run_node(node, &mut made, tape));
+            tape.detached().placed(node.rank, run)?;
             drop(pins);
         }
         Ok(made[self.output].as_ref().expect("a task has made the output").state().id())

@@ -13,7 +13,7 @@ use crate::element::ElementType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::ArrayState;
 use crate::shape::Layout;
-use crate::submission::Task;
+use crate::submission::{Task, current_gate};
 
 /// A task whose operands are being added to a record.
 struct Draft<'r> {
@@ -34,7 +34,7 @@ impl Record {
     ) -> Result<usize> {
         let codelet = task.codelet();
         let mut node = self.node(codelet, gradient, task.location(), Again::Task, task.encoded_arguments());
-        node.rank = tape.rank();
+        (node.rank, node.gate) = (tape.rank(), current_gate());
         let mut draft = Draft { record: self, node };
         for (index, (state, access)) in task.operands().enumerate() {
             let parameter = &codelet.parameters[index];
@@ -60,7 +60,7 @@ impl Record {
     pub(super) fn add_composite(&mut self, call: &Composite<'_>, tape: &impl Family) -> Result<usize> {
         let &Composite { codelet, gradient, location, repeat, .. } = call;
         let mut node = self.node(codelet, gradient, location, Again::Tasks(repeat), &call.arguments);
-        node.rank = tape.rank();
+        (node.rank, node.gate) = (tape.rank(), current_gate());
         let mut draft = Draft { record: self, node };
         for (index, &(state, element, ref layout)) in call.operands.iter().enumerate() {
             let keeps = match tape.is_inside() {

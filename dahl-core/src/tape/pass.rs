@@ -13,7 +13,7 @@ use crate::array_id::ArrayId;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::Layout;
-use crate::submission::Task;
+use crate::submission::{Task, within_gate};
 
 /// A tape, as the arrays that are made under it know it.
 pub(super) trait Family {
@@ -148,7 +148,8 @@ impl<'t> Pass<'t> {
             }
             let found = self.memory.found.get_mut();
             if record.outputs(node).any(|output| found[output].is_some()) {
-                self.arena.placed(node.rank, || self.node(record, node))?;
+                let run = || within_gate(node.gate, || self.node(record, node));
+                self.arena.placed(node.rank, run)?;
             }
             // Tasks before this one do not use its outputs.
             for output in record.outputs(node).filter(|output| !self.memory.is_wanted(*output)) {

@@ -16,6 +16,7 @@ use crate::codelet::Codelet;
 use crate::element::ElementType;
 use crate::error::Result;
 use crate::shape::Layout;
+use crate::submission::GateId;
 
 /// The tasks that a tape remembers, in the order of their submission.
 #[derive(Debug, Default)]
@@ -42,6 +43,8 @@ pub(super) struct Node {
     pub(super) location: &'static Location<'static>,
     /// The rank that a call of `on_rank` says for it; the tasks of its gradient run there too.
     pub(super) rank: Option<usize>,
+    /// The gate that it was submitted within; the tasks of its gradient are within it too.
+    pub(super) gate: Option<GateId>,
     operands: Range<usize>,
     arguments: Range<usize>,
     again: Again,
@@ -98,7 +101,7 @@ impl Record {
         let (operands, start) = (self.operands.len(), self.arguments.len());
         self.arguments.extend_from_slice(arguments);
         let (operands, arguments) = (operands..operands, start..self.arguments.len());
-        Node { codelet, gradient, location, rank: None, operands, arguments, again }
+        Node { codelet, gradient, location, rank: None, gate: None, operands, arguments, again }
     }
 
     /// Adds a task with the operands since it was made. Returns its number.

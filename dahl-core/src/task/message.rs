@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::external::External;
 use crate::access::AccessMode;
 use crate::codelet::{Codelet, Parameter};
-use crate::description::{Action, Call};
+use crate::description::{Action, Call, MessageEnds};
 use crate::element::ElementType;
 use crate::graph::{ArrayState, Callback, Party};
 use crate::ranks::{Awaited, Destination, Missing, Payload, Ranks, Reason, Tag};
@@ -18,13 +18,16 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 
 const BYTES: ElementType = ElementType::of::<u8>();
 
-static SEND: Codelet =
-    Codelet::new("send", module_path!(), 1).parameters(&[Parameter::new("x", AccessMode::R, BYTES)]);
-static RECEIVE: Codelet =
-    Codelet::new("receive", module_path!(), 2).parameters(&[Parameter::new("out", AccessMode::W, BYTES)]);
+static SEND: Codelet = Codelet::new("send", module_path!(), 1)
+    .parameters(&[Parameter::new("x", AccessMode::R, BYTES)])
+    .arguments(MessageEnds::ARGUMENTS);
+static RECEIVE: Codelet = Codelet::new("receive", module_path!(), 2)
+    .parameters(&[Parameter::new("out", AccessMode::W, BYTES)])
+    .arguments(MessageEnds::ARGUMENTS);
 /// The elements of other pieces stay.
-static RECEIVE_PIECE: Codelet =
-    Codelet::new("receive", module_path!(), 3).parameters(&[Parameter::new("out", AccessMode::RW, BYTES)]);
+static RECEIVE_PIECE: Codelet = Codelet::new("receive", module_path!(), 3)
+    .parameters(&[Parameter::new("out", AccessMode::RW, BYTES)])
+    .arguments(MessageEnds::ARGUMENTS);
 
 /// Contiguous elements while they are sent. Their task ends when they are dropped.
 struct Sent {
@@ -123,6 +126,8 @@ pub(super) fn post(
     location: &'static Location<'static>,
 ) {
     let transport = Arc::clone(ranks.transport());
+    let Tag::Value { array: number, version } = tag else { unreachable!("the table names values") };
+    let ends = MessageEnds { from, to, array: number, version };
     if ranks.rank() == from {
         let failing = Arc::clone(&transport);
         let failed = Callback::new(move |failure| {
@@ -130,7 +135,7 @@ pub(super) fn post(
                 failing.send(to, tag, Err(failure.to_string()));
             }
         });
-        submit(array, &SEND, AccessMode::R, location, Some(failed), move |external| {
+        submit(array, (&SEND, ends), AccessMode::R, location, Some(failed), move |external| {
             let there_ns = external.fetched_ns(0);
             if let Some(payload) = payload(external, region) {
                 transport.send_at(to, tag, Ok(payload), there_ns);
@@ -148,7 +153,7 @@ pub(super) fn post(
                 discarding.receive(from, tag, Box::<Discarded>::default());
             }
         });
-        submit(array, codelet, mode, location, Some(cancelled), move |external| {
+        submit(array, (codelet, ends), mode, location, Some(cancelled), move |external| {
             begins.store(true, Ordering::Release);
             awaited.add(from, tag, Reason::Value(location));
             let awaited = (awaited, from, tag);
@@ -163,7 +168,7 @@ pub(super) fn post(
 
 fn submit(
     array: &ArrayState,
-    codelet: &'static Codelet,
+    (codelet, ends): (&'static Codelet, MessageEnds),
     mode: AccessMode,
     location: &'static Location<'static>,
     callback: Option<Callback>,
@@ -173,6 +178,7 @@ fn submit(
     let engine = &**array.engine();
     let mut draft = Draft::new(engine, Action::External(Call::new(codelet, None)), location);
     draft.push(array, mode, |layout| layout.set_contiguous(&[array.bytes()]));
+    ends.push_to(draft.desc_mut());
     draft.set_party(Party::External(External::telling(begin)));
     if let Some(callback) = callback {
         draft.set_callback(callback);

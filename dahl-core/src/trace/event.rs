@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dahl_trace::format::RunEnergy;
 
+use super::clock_probe::Comparison;
 use super::task_times::TaskTimes;
 use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
@@ -20,6 +21,8 @@ pub(super) enum TraceEvent {
     Reserved { node: usize, bytes: i64, at_ns: u64 },
     /// The mean power of a domain, which belongs to a memory node, between two readings of its counter.
     Power { domain: Arc<str>, node: usize, from_ns: u64, to_ns: u64, watts: f64 },
+    /// The clock was compared with that of rank 0.
+    Compared(Comparison),
     /// The energy of the run.
     Energy(Box<RunEnergy>),
 }

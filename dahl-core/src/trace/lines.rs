@@ -3,13 +3,14 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use dahl_trace::format::{
-    About, ArrayUse, Arrow, Counter, Fact, Level, Line, Metadata, Named, POWER, Power, RunEnergy, Slice,
-    Task, VERSION, What, Worker,
+    About, ArrayUse, Arrow, Clock, Counter, Fact, Level, Line, Message, Metadata, Named, POWER, Power,
+    RunEnergy, Slice, Task, VERSION, What, Worker,
 };
 
 use super::chains::SliceEnd;
+use super::clock_probe::Comparison;
 use super::event::{Ended, Failed, Submitted};
-use crate::description::{Step, TaskDesc};
+use crate::description::{MessageEnds, Step, TaskDesc};
 use crate::machine::CPU;
 use crate::perf::work;
 
@@ -27,13 +28,22 @@ fn metadata(pid: u32, tid: u32, fact: Fact) -> Line {
 }
 
 /// The first line.
-pub(super) fn about(scheduler: &str, is_virtual: bool) -> Line {
+pub(super) fn about(scheduler: &str, is_virtual: bool, rank: Option<(usize, usize)>) -> Line {
     let program = std::env::args_os().next().map(std::path::PathBuf::from).unwrap_or_default();
     let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let scheduler = scheduler.to_owned();
-    metadata(1, 0, Fact::Dahl(About { version: VERSION, program, host, started, is_virtual, scheduler }))
+    let about = About {
+        version: VERSION,
+        program,
+        host,
+        started,
+        is_virtual,
+        scheduler: scheduler.to_owned(),
+        rank: rank.map(|(rank, _)| rank as u32),
+        ranks: rank.map(|(_, ranks)| ranks as u32),
+    };
+    metadata(1, 0, Fact::Dahl(about))
 }
 
 pub(super) fn node_name(node: usize, name: &str) -> Line {
@@ -99,9 +109,15 @@ pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: Slic
         at: format!("{}:{}", desc.location().file(), desc.location().line()),
         priority: desc.priority(),
         team: times.team,
+        message: MessageEnds::of(desc).map(message),
         failure: ended.failure.as_ref().map(Failed::text),
     };
     slice(title(desc), place, What::Task(Box::new(line)))
+}
+
+fn message(ends: MessageEnds) -> Message {
+    let MessageEnds { from, to, array, version } = ends;
+    Message { from: from as u32, to: to as u32, array, version }
 }
 
 fn title(desc: &TaskDesc) -> String {
@@ -122,6 +138,17 @@ pub(super) fn power(domain: &str, node: usize, (from_ns, to_ns): (u64, u64), wat
         pid: node_pid(node),
         args: Level::Power(Power { watts }),
     })
+}
+
+/// A comparison with the clock of rank 0.
+pub(super) fn compared(comparison: Comparison) -> Line {
+    let Comparison { at_ns, ahead_ns, round_trip_ns } = comparison;
+    let clock = Clock {
+        at_us: microseconds(at_ns),
+        ahead_us: ahead_ns as f64 / 1e3,
+        round_trip_us: microseconds(round_trip_ns),
+    };
+    metadata(1, 0, Fact::Clock(clock))
 }
 
 /// The energy of the run.

@@ -7,6 +7,7 @@
 //! Not here: the lines themselves (`dahl_trace::format`), and what is made of a file (`dahl-trace`).
 
 mod chains;
+mod clock_probe;
 mod event;
 mod file;
 mod idle;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dahl_trace::format::RunEnergy;
 
+use super::clock_probe::Comparison;
 use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
 use super::task_times::TaskTimes;
@@ -128,6 +129,14 @@ impl Recorder {
         if self.is_on.load(Ordering::Relaxed) {
             let domain = Arc::clone(domain);
             self.lanes.push(TraceEvent::Power { domain, node, from_ns, to_ns, watts });
+        }
+    }
+
+    /// The clock was compared with that of rank 0.
+    #[cold]
+    pub(super) fn compared(&self, comparison: Comparison) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.lanes.push(TraceEvent::Compared(comparison));
         }
     }
 

@@ -3,16 +3,20 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use super::clock_probe::ClockProbe;
 use super::file::TraceFile;
 use super::recorder::Recorder;
 use super::writer::{Stage, Writer};
 use crate::machine::WorkerInfo;
+use crate::ranks::Transport;
 use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How long events are buffered before they are written.
 const PERIOD: Duration = Duration::from_millis(20);
+/// After how many periods the clock is compared with that of rank 0: about a second.
+const PERIODS_OF_CLOCK: u64 = 50;
 /// In virtual time: steps of the simulation after which events are written.
 const STEPS: u32 = 256;
 
@@ -31,6 +35,8 @@ pub(crate) struct Trace {
 #[derive(Debug)]
 struct Desk {
     recorder: Arc<Recorder>,
+    /// Compares clocks, if there are several ranks.
+    probe: Option<Arc<ClockProbe>>,
     /// None once the file has ended.
     writer: Mutex<Option<Writer>>,
     is_over: Mutex<bool>,
@@ -49,10 +55,14 @@ impl Trace {
         workers: &[WorkerInfo],
         nodes: &[String],
         scheduler: &str,
+        transport: Option<&Arc<dyn Transport>>,
     ) -> Self {
         let is_virtual = recorder.clock().is_virtual();
-        let writer = Writer::new(file, Stage { workers, nodes, scheduler, is_virtual });
+        let ranks = transport.filter(|transport| transport.ranks() > 1);
+        let rank = ranks.map(|transport| (transport.rank(), transport.ranks()));
+        let writer = Writer::new(file, Stage { workers, nodes, scheduler, is_virtual, rank });
         let desk = Desk {
+            probe: ranks.and_then(|ranks| ClockProbe::new(Arc::clone(ranks), Arc::clone(&recorder))),
             recorder,
             writer: Mutex::new(Some(writer)),
             is_over: Mutex::new(false),
@@ -68,6 +78,10 @@ impl Trace {
             return Ok(());
         }
         let desk = Arc::clone(&self.desk);
+        if let Some(probe) = &desk.probe {
+            probe.answer();
+            probe.begin_round();
+        }
         let thread = Builder::new().name("dahl trace".to_owned()).spawn(move || desk.write_until_over())?;
         *lock(&self.thread) = Some(thread);
         Ok(())
@@ -111,9 +125,15 @@ impl Drop for Trace {
 impl Desk {
     fn write_until_over(&self) {
         let mut is_over = lock(&self.is_over);
-        while !*is_over {
+        for period in 1_u64.. {
+            if *is_over {
+                return;
+            }
             drop(is_over);
             self.write();
+            if let Some(probe) = self.probe.as_ref().filter(|_| period.is_multiple_of(PERIODS_OF_CLOCK)) {
+                probe.begin_round();
+            }
             is_over = lock(&self.is_over);
             if !*is_over {
                 let waited = self.over.wait_timeout(is_over, PERIOD);
@@ -170,7 +190,8 @@ mod tests {
         let file = TraceFile::from_settings(Some(path.clone()), None).expect("it can be written");
         let recorder = Arc::new(Recorder::new(Clock::start()));
         let workers: Vec<_> = (0..3).map(|worker| WorkerInfo::cpu(worker, None)).collect();
-        let trace = Trace::new(file.expect("it is set"), recorder, &workers, &["main".to_owned()], "eager");
+        let trace =
+            Trace::new(file.expect("it is set"), recorder, &workers, &["main".to_owned()], "eager", None);
         (trace, path)
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Stage<'a> {
     pub(super) nodes: &'a [String],
     pub(super) scheduler: &'a str,
     pub(super) is_virtual: bool,
+    /// The rank, and how many there are, if there are several.
+    pub(super) rank: Option<(usize, usize)>,
 }
 
 /// Converts events to lines.
@@ -90,7 +92,7 @@ impl Writer {
 
     /// Writes the metadata of nodes and workers.
     fn introduce(&mut self, stage: Stage<'_>) {
-        self.file.push(&lines::about(stage.scheduler, stage.is_virtual));
+        self.file.push(&lines::about(stage.scheduler, stage.is_virtual, stage.rank));
         for (node, name) in stage.nodes.iter().enumerate() {
             self.file.push(&lines::node_name(node, name));
         }
@@ -121,6 +123,7 @@ impl Writer {
             TraceEvent::Power { domain, node, from_ns, to_ns, watts } => {
                 self.file.push(&lines::power(&domain, node, (from_ns, to_ns), watts));
             }
+            TraceEvent::Compared(comparison) => self.file.push(&lines::compared(comparison)),
             TraceEvent::Energy(energy) => self.file.push(&lines::energy(*energy)),
         }
     }

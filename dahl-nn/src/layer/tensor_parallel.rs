@@ -154,7 +154,7 @@ impl<'m, T: Real> RowLinear<'m, T> {
     /// Maps the last axis of the parts of an input, such as the output of a [`ColumnLinear`].
     ///
     /// # Errors
-    /// If there are more or fewer parts than of the layer; and those of [`Linear::forward`].
+    /// If there are more or fewer inputs than parts of the layer, or none; and those of [`Linear::forward`].
     #[track_caller]
     pub fn forward<'s, const N: usize>(
         &self,
@@ -162,8 +162,11 @@ impl<'m, T: Real> RowLinear<'m, T> {
         inputs: &[Array<'_, T, N>],
     ) -> dahl::Result<Array<'s, T, N>> {
         let (arena, count) = (step.detached(), self.parts.len());
-        if inputs.len() != count {
-            let fact = format!("there are {} inputs, but {count} parts", inputs.len());
+        if inputs.len() != count || count == 0 {
+            let fact = format!(
+                "there are {} inputs and {count} parts; a layer has at least one part, and an input for each",
+                inputs.len()
+            );
             return Err(dahl::Error::invalid_shape("RowLinear", fact));
         }
         let mut sums = Vec::with_capacity(count);

@@ -125,7 +125,7 @@ impl<T: Real, S: Source<T>> Shared<'_, T, S> {
 
 /// Reads the parts of batches in their order: by threads ahead of the trainer, or with none when it takes them.
 ///
-/// Parts are prefetched to the memories of the devices in turn.
+/// Parts are prefetched to the memories of the devices in turn; over several ranks, on the rank that computes them.
 pub(crate) struct Reader<'r, 'd, T: Real, S: Source<T>> {
     shared: &'r Shared<'d, T, S>,
     has_threads: bool,

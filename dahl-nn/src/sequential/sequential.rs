@@ -234,17 +234,17 @@ impl<'m, T: Real> Sequential<'m, T> {
         latest.map_or_else(|| ops::copy_init(step, input), Ok)
     }
 
-    /// As [`forward`](Self::forward), with the tasks of each layer on the rank that `rank_of` says for its number.
+    /// As [`forward`](Self::forward), with `run` around the call of each layer, whose number it takes.
     pub(crate) fn forward_on<'s>(
         &self,
         step: &'s Step<'_>,
         input: &Matrix<'_, T>,
-        rank_of: impl Fn(usize) -> usize,
+        run: impl Fn(usize, &dyn Fn() -> dahl::Result<Matrix<'s, T>>) -> dahl::Result<Matrix<'s, T>>,
     ) -> dahl::Result<Matrix<'s, T>> {
-        let (mut latest, arena): (Option<Matrix<'s, T>>, _) = (None, step.detached());
+        let mut latest: Option<Matrix<'s, T>> = None;
         for (number, layer) in self.computing() {
             let input = latest.as_ref().unwrap_or(input);
-            latest = Some(arena.on_rank(rank_of(number), || layer.forward(step, input))?);
+            latest = Some(run(number, &|| layer.forward(step, input))?);
         }
         latest.map_or_else(|| ops::copy_init(step, input), Ok)
     }

@@ -1,9 +1,11 @@
 //! [`Learning`]: what a trainer does with each part of a batch.
 
+use std::cell::RefCell;
+
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::parallel::Stages;
+use super::parallel::InFlight;
 use crate::loader::{Part, Source};
 use crate::loss::Loss;
 use crate::metric_accumulator::MetricAccumulator;
@@ -64,8 +66,8 @@ pub(super) fn update<T: Real>(
 /// Trains a classifier by a loss of its output and the labels.
 pub(super) struct ByLoss<'l, L> {
     pub(super) loss: &'l L,
-    /// The stages of a pipeline.
-    pub(super) stages: Option<Stages>,
+    /// The stages of a pipeline, and what is in them.
+    pub(super) in_flight: Option<RefCell<InFlight>>,
 }
 
 impl<'m, T: Real, L: Loss<T>, S> Learning<T, Sequential<'m, T>, S> for ByLoss<'_, L>
@@ -87,9 +89,15 @@ where
             ops::count_correct(output, &part.labels, &mut *correct)?;
             Ok(loss)
         };
-        let Some(stages) = &self.stages else { return loss(&model.forward(step, &part.features)?) };
-        let output = model.forward_on(step, &part.features, |layer| stages.rank_of_layer(layer))?;
-        step.detached().on_rank(stages.last_rank(), || loss(&output))
+        let Some(in_flight) = &self.in_flight else {
+            return loss(&model.forward(step, &part.features)?);
+        };
+        in_flight.borrow_mut().enter()?;
+        let (in_flight, arena) = (in_flight.borrow(), step.detached());
+        let stages = in_flight.stages();
+        let run = |layer, forward: &dyn Fn() -> _| in_flight.at(stages.of_layer(layer), arena, forward);
+        let output = model.forward_on(step, &part.features, run)?;
+        in_flight.at(stages.len() - 1, arena, || loss(&output))
     }
 }
 

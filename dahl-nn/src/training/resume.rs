@@ -71,7 +71,7 @@ where
         Ok(state)
     }
 
-    /// Writes a checkpoint. Waits for the parameters.
+    /// Writes a checkpoint. Waits for the parameters, and until the file is there, on all ranks.
     pub(super) fn save(&self, state: &mut State<T>, path: &Path) -> dahl::Result<()> {
         state.seeds_drawn = self.options.runtime.map(Runtime::seeds_drawn);
         let mut tensors = tensors(&*self.model, &self.optimizer)?;
@@ -80,7 +80,18 @@ where
         }
         let callbacks: Vec<String> = self.options.callbacks.iter().map(|callback| callback.state()).collect();
         tensors.note(OF_TRAINER, state.text(&self.fixed(), &callbacks));
-        if self.writes_files() { Ok(tensors.save(path)?) } else { Ok(()) }
+        if self.writes_files() {
+            tensors.save(path)?;
+        }
+        self.meet()
+    }
+
+    /// Waits until all ranks are here: what one of them has written, the others find.
+    fn meet(&self) -> dahl::Result<()> {
+        if self.arena.ranks() > 1 {
+            self.arena.zeros::<T, 0>([])?.read()?;
+        }
+        Ok(())
     }
 
     /// Whether this is the rank that writes files: one of all that compute the same.
@@ -103,6 +114,7 @@ where
             micro_batch_size: self.micro_batch_size,
             seed: self.options.seed,
             drop_last: self.options.drop_last,
+            shards: self.shards().map(|shards| shards.count),
         }
     }
 }

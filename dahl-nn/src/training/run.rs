@@ -304,9 +304,32 @@ where
         if let Some(stash) = &mut self.stash {
             stash.enter(self.model, self.arena)?;
         }
+        let learned = self.learn_parts(parts, samples, step, reader, metrics);
+        // Also after an error: the model has its latest parameters then.
+        if let Some(stash) = &mut self.stash {
+            stash.leave(self.model)?;
+        }
+        learned?;
+        update(self.model, &mut self.optimizer, max_norm)
+    }
+
+    /// Submits the forward and backward passes of a batch in so many parts.
+    fn learn_parts(
+        &mut self,
+        parts: usize,
+        samples: usize,
+        step: &mut Step<'_>,
+        reader: &mut Reader<'_, '_, T, S>,
+        metrics: &mut MetricAccumulator<'_, T>,
+    ) -> dahl::Result<()> {
         self.model.zero_gradients()?;
+        let first_rank = self.stash.as_ref().map(Stash::first_rank);
         for _ in 0..parts {
-            let (part, part_samples) = reader.next(step.detached())?;
+            let arena = step.detached();
+            let (part, part_samples) = match first_rank {
+                Some(rank) => arena.on_rank(rank, || reader.next(arena))?,
+                None => reader.next(arena)?,
+            };
             let share = Share { samples: part_samples, of: samples };
             learn_part(self.learning, step, self.model, &part, share, metrics)?;
             drop(part);
@@ -318,10 +341,7 @@ where
         if step.detached().used_bytes() > 0 {
             self.release(step);
         }
-        if let Some(stash) = &mut self.stash {
-            stash.leave(self.model)?;
-        }
-        update(self.model, &mut self.optimizer, max_norm)
+        Ok(())
     }
 
     /// Submits a batch as a replay of the step, or says why the step cannot be a program; then nothing was submitted.
@@ -353,9 +373,11 @@ where
     /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
     /// parking and waking this thread takes longer than such a micro-batch.
     pub(super) fn release(&mut self, step: &mut Step<'_>) {
-        // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
+        // A micro-batch holds its arrays until its last task ends, and each worker, or stage, may run another micro-batch.
         self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
-        let of_workers = step.detached().worker_infos().len() * self.micro_batch_bytes;
+        let workers = step.detached().worker_infos().len();
+        let side_by_side = self.stash.as_ref().map_or(0, Stash::depth).max(workers);
+        let of_workers = side_by_side * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
         step.reset_beyond(most, if are_small { most / 2 } else { most });

@@ -57,7 +57,8 @@ impl<T> Default for State<T> {
     }
 }
 
-/// The settings on which the order of batches and their parts depend: a training goes on only with the same ones.
+/// The settings on which the order of batches, their parts and the sums over these depend: a training goes on only with the
+/// same ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     pub(super) samples: usize,
@@ -65,16 +66,19 @@ pub(super) struct Fixed {
     pub(super) micro_batch_size: usize,
     pub(super) seed: u64,
     pub(super) drop_last: bool,
+    /// The shards of a batch of data parallel training.
+    pub(super) shards: Option<usize>,
 }
 
 impl Fixed {
-    fn entries(&self) -> [(&'static str, u64); 5] {
+    fn entries(&self) -> [(&'static str, Option<u64>); 6] {
         [
-            ("samples", self.samples as u64),
-            ("batch_size", self.batch_size as u64),
-            ("micro_batch_size", self.micro_batch_size as u64),
-            ("seed", self.seed),
-            ("drop_last", self.drop_last.into()),
+            ("samples", Some(self.samples as u64)),
+            ("batch_size", Some(self.batch_size as u64)),
+            ("micro_batch_size", Some(self.micro_batch_size as u64)),
+            ("seed", Some(self.seed)),
+            ("drop_last", Some(self.drop_last.into())),
+            ("shards", self.shards.map(|shards| shards as u64)),
         ]
     }
 }
@@ -84,7 +88,7 @@ impl<T: Real> State<T> {
     pub(super) fn text(&self, fixed: &Fixed, callbacks: &[String]) -> String {
         let mut text = Map::new();
         for (name, number) in fixed.entries() {
-            text.insert(name.to_owned(), number.into());
+            text.extend(number.map(|number| (name.to_owned(), number.into())));
         }
         let rest = json!({
             "epoch": self.epoch,
@@ -123,8 +127,10 @@ impl<T: Real> State<T> {
         };
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         for (name, number) in fixed.entries() {
-            if value[name].as_u64() != Some(number) {
-                return Err(mismatch(name, number.to_string(), value[name].to_string()));
+            if value[name].as_u64() != number {
+                let expected = number.map_or("none".to_owned(), |number| number.to_string());
+                let found = value.get(name).map_or("none".to_owned(), Value::to_string);
+                return Err(mismatch(name, expected, found));
             }
         }
         Self::parse(&value)
@@ -259,7 +265,14 @@ mod tests {
             best: None,
             history: History { epochs: vec![epoch(None), epoch(validation)], submitted: None },
         };
-        let fixed = Fixed { samples: 1, batch_size: 2, micro_batch_size: 3, seed: 4, drop_last: true };
+        let fixed = Fixed {
+            samples: 1,
+            batch_size: 2,
+            micro_batch_size: 3,
+            seed: 4,
+            drop_last: true,
+            shards: Some(5),
+        };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];
         let text = state.text(&fixed, &callbacks);
         let (read, of_callbacks) = State::<f32>::parse(&serde_json::from_str(&text).unwrap()).unwrap();

@@ -1,5 +1,6 @@
 //! [`Trainer`]: trains a model on a data set, batch by batch.
 
+use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use dahl::prelude::*;
@@ -9,7 +10,7 @@ use super::history::History;
 use super::learning::{ByFunction, ByLoss};
 use super::micro_batch;
 use super::options::Options;
-use super::parallel::Stash;
+use super::parallel::{InFlight, Stash};
 use super::run::{Run, Validate};
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -89,7 +90,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             stages.check(model.layers(), location).map(|()| stages)
         });
         let stages = stages.transpose()?;
-        let stash = options.pipeline().zip(stages.clone());
+        let in_flight = stages.clone().map(|stages| InFlight::new(stages, &arena).map(RefCell::new));
+        let stash = options.pipeline().zip(stages);
         let stash =
             stash.map(|((pipeline, _), stages)| Stash::new(pipeline, stages, model.parameters_of_layers()));
         Run {
@@ -97,7 +99,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             optimizer,
             arena: &arena,
             source: data,
-            learning: &ByLoss { loss: &loss, stages },
+            learning: &ByLoss { loss: &loss, in_flight: in_flight.transpose()? },
             validate: validate.as_ref().map(|validate| validate as &Validate<'_, _>),
             options,
             micro_batch_size,

@@ -1,5 +1,7 @@
 //! Data parallel training has the same bits for any number of ranks.
 
+use std::path::Path;
+
 use dahl::prelude::*;
 use dahl_nn::layer::BatchNorm;
 use dahl_nn::prelude::*;
@@ -117,26 +119,52 @@ fn batch_norm_and_dropout_have_the_same_bits_for_any_number_of_ranks() {
     });
 }
 
+/// A training that goes on from the checkpoints of a folder, if there is one, and writes more.
+fn train_from(rt: &Runtime, shards: usize, epochs: usize, path: Option<&Path>) -> dahl::Result<Bits> {
+    let arena = rt.arena();
+    let mut model = dense::<f32>(&arena)?;
+    let data = Synthetic::new(&[6], 3, 60, 1);
+    let trainer = Trainer::new(&mut model, CrossEntropy, AdamW::new(1e-2));
+    // Micro-batches as large for any number of shards.
+    let mut trainer = trainer.batch_size(20).micro_batch_size(5).epochs(epochs);
+    if let Some(path) = path {
+        trainer = trainer.checkpoints(Checkpoints::new(path).keep(1)).resume(path);
+    }
+    let history = trainer.parallel(Parallel::data(shards)).fit(&data)?;
+    Bits::of(&history, &model)
+}
+
 /// Also with another number of ranks.
 #[test]
 fn ranks_write_checkpoints_once_and_go_on_from_them() {
     let folder = tempfile::tempdir().expect("a folder");
-    let train = |rt: &Runtime, epochs: usize, path: Option<&std::path::Path>| {
-        let arena = rt.arena();
-        let mut model = dense::<f32>(&arena)?;
-        let data = Synthetic::new(&[6], 3, 60, 1);
-        let mut trainer =
-            Trainer::new(&mut model, CrossEntropy, AdamW::new(1e-2)).batch_size(20).epochs(epochs);
-        if let Some(path) = path {
-            trainer = trainer.checkpoints(Checkpoints::new(path).keep(1)).resume(path);
-        }
-        let history = trainer.parallel(Parallel::data(4)).fit(&data)?;
-        Bits::of(&history, &model)
-    };
-    let expected = alone(|rt| train(rt, 4, None));
-    on_ranks(3, 1, |rt| train(rt, 2, Some(folder.path()))).expect("no rank fails");
+    let expected = alone(|rt| train_from(rt, 4, 4, None));
+    on_ranks(3, 1, |rt| train_from(rt, 4, 2, Some(folder.path()))).expect("no rank fails");
     let files = std::fs::read_dir(folder.path()).expect("the folder is there").count();
     assert_eq!(files, 1, "one checkpoint is kept");
-    let found = on_ranks(2, 2, |rt| train(rt, 4, Some(folder.path()))).expect("no rank fails");
+    let found = on_ranks(2, 2, |rt| train_from(rt, 4, 4, Some(folder.path()))).expect("no rank fails");
     assert_eq!(found, expected);
+}
+
+/// Every rank goes on from it in the same program, which does not wait for anything else.
+#[test]
+fn a_checkpoint_is_there_when_a_training_has_ended() {
+    for seed in 0..8 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = on_ranks(3, seed, |rt| {
+            train_from(rt, 4, 2, Some(folder.path()))?;
+            train_from(rt, 4, 4, Some(folder.path()))
+        });
+        assert_eq!(found.expect("no rank fails"), alone(|rt| train_from(rt, 4, 4, None)));
+    }
+}
+
+#[test]
+fn a_training_does_not_go_on_with_other_shards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    alone(|rt| train_from(rt, 4, 1, Some(folder.path())));
+    let refused = alone(|rt| {
+        Ok(train_from(rt, 2, 2, Some(folder.path())).expect_err("the shards are others").to_string())
+    });
+    assert!(refused.contains("shards") && refused.contains('4') && refused.contains('2'), "{refused}");
 }

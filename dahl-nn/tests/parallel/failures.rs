@@ -34,6 +34,8 @@ fn a_shard_has_a_sample_and_whole_micro_batches() {
     assert!(none.contains("0 for batches of 8"), "{none}");
     let many = message(3, None, 4);
     assert!(many.contains("4 for batches of 3") && many.contains("failures.rs"), "{many}");
+    let empty = message(10, None, 6);
+    assert!(empty.contains("6, but shards of 2 of 10 samples are 5"), "{empty}");
     let across = message(16, Some(3), 4);
     assert!(across.contains("3 in shards of 4"), "{across}");
 }

@@ -2,6 +2,7 @@
 
 mod data;
 mod failures;
+mod in_flight;
 mod models;
 mod pipelines;
 mod tensors;

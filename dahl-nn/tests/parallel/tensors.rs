@@ -137,3 +137,16 @@ fn parts_divide_the_features() {
     });
     assert!(message.contains("3 of 10"), "{message}");
 }
+
+#[test]
+fn a_layer_without_parts_is_refused() {
+    let message = alone(|rt| {
+        let arena = rt.arena();
+        let mut rows = RowLinear::<f32>::new(&mut Init::new(&arena, 1), 4, 2, 2)?;
+        rows.parts.clear();
+        let inputs: [Matrix<'_, f32>; 0] = [];
+        let refused = rows.forward(&Step::evaluating(rt), &inputs).map(drop);
+        Ok(refused.expect_err("it has no parts").to_string())
+    });
+    assert!(message.contains("0 parts"), "{message}");
+}

@@ -5,7 +5,9 @@ use super::share::{Lists, Texts};
 use crate::Trace;
 use crate::format::{self, About, End, Memory, Named, POWER, Power, RunEnergy, TRANSFERS, VERSION};
 use crate::graph::Graph;
-use crate::trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, PowerSample, Task, Transfer, Worker};
+use crate::trace::{
+    ArrayUse, ClockSample, Cut, Idle, Link, MemorySample, Node, PowerSample, Task, Transfer, Worker,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +32,7 @@ pub(super) struct Gathered {
     memory: Vec<MemorySample>,
     power: Vec<PowerSample>,
     energy: Option<RunEnergy>,
+    clock: Vec<ClockSample>,
     last_ns: u64,
     texts: Texts,
     elements: Lists<String>,
@@ -105,6 +108,19 @@ impl Gathered {
                 self.thread_names.insert(event.tid, named.name);
             }
             "worker" => self.worker(event)?,
+            "clock" => {
+                let format::Clock { at_us, ahead_us, round_trip_us } = args(event, "a comparison of clocks")?;
+                if ahead_us.abs() >= 9e12 {
+                    return wrong(format!(
+                        "`ahead_us` is {ahead_us}, expected microseconds from -9e12 to 9e12"
+                    ));
+                }
+                self.clock.push(ClockSample {
+                    at_ns: nanoseconds("at_us", at_us)?,
+                    ahead_ns: (ahead_us * 1000.0).round() as i64,
+                    round_trip_ns: nanoseconds("round_trip_us", round_trip_us)?,
+                });
+            }
             "energy" => self.energy = Some(args(event, "the energy of the run")?),
             "end" => {
                 let end: End = args(event, "the end of the run")?;
@@ -203,6 +219,7 @@ impl Gathered {
             at: self.texts.get(&task.at),
             priority: task.priority,
             team: task.team,
+            message: task.message,
             failure,
         });
         Ok(())
@@ -251,6 +268,7 @@ impl Gathered {
         self.tasks.sort_by_key(|task| task.number);
         self.idle.sort_by_key(|idle| (idle.start_ns, idle.worker));
         self.transfers.sort_by_key(|transfer| (transfer.start_ns, transfer.link));
+        self.clock.sort_by_key(|sample| sample.at_ns);
         self.memory.sort_by_key(|sample| (sample.at_ns, sample.node));
         self.power.sort_by(|a, b| (a.at_ns, a.node, &a.domain).cmp(&(b.at_ns, b.node, &b.domain)));
         self.name_workers();
@@ -275,6 +293,7 @@ impl Gathered {
             memory: self.memory,
             power: self.power,
             energy: self.energy,
+            clock: self.clock,
             graph,
         })
     }

@@ -4,6 +4,7 @@
 //! task, and parses each line twice. A test checks that both agree.
 
 use super::Error;
+use crate::format::Message;
 use crate::trace::Cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -68,6 +69,8 @@ pub(super) struct Task<'a> {
     pub(super) priority: i32,
     #[serde(default)]
     pub(super) team: bool,
+    #[serde(default)]
+    pub(super) message: Option<Message>,
     #[serde(borrow, default)]
     pub(super) failure: Option<Borrowed<'a>>,
 }

@@ -37,6 +37,14 @@ pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
             args: Level::Power(Power { watts: sample.watts }),
         }))?;
     }
+    for sample in trace.clock() {
+        let fact = Fact::Clock(format::Clock {
+            at_us: us(sample.at_ns),
+            ahead_us: sample.ahead_ns as f64 / 1000.0,
+            round_trip_us: us(sample.round_trip_ns),
+        });
+        lines.write(&Line::Metadata(Metadata { pid: 1, tid: 0, fact }))?;
+    }
     if let Some(energy) = trace.energy() {
         let fact = Fact::Energy(energy.clone());
         lines.write(&Line::Metadata(Metadata { pid: 1, tid: 0, fact }))?;
@@ -121,6 +129,7 @@ fn task_slice(trace: &Trace, task: &Task) -> Slice {
             at: task.at.to_string(),
             priority: task.priority,
             team: task.team,
+            message: task.message,
             failure: task.failure.as_deref().map(str::to_owned),
         })),
     }
@@ -133,18 +142,20 @@ fn arrows(trace: &Trace, index: usize) -> impl Iterator<Item = Line> {
     let predecessors = trace.graph().predecessors(index).iter().zip(first..);
     predecessors.flat_map(move |(&before, id)| {
         let before = &trace.tasks()[before as usize];
+        let is_message = task.message.is_some() && task.message == before.message;
+        let name = if is_message { "message" } else { "dependency" };
         // One nanosecond before its end, since the worker's next slice may begin at the end.
         let tail = before.end_ns().saturating_sub(1).max(before.start_ns);
         [
-            Line::ArrowFrom(arrow(trace, id, before, tail, None)),
-            Line::ArrowTo(arrow(trace, id, task, task.start_ns, Some("e".to_owned()))),
+            Line::ArrowFrom(arrow(trace, (id, name), before, tail, None)),
+            Line::ArrowTo(arrow(trace, (id, name), task, task.start_ns, Some("e".to_owned()))),
         ]
     })
 }
 
-fn arrow(trace: &Trace, id: u64, task: &Task, at_ns: u64, bp: Option<String>) -> Arrow {
+fn arrow(trace: &Trace, (id, name): (u64, &str), task: &Task, at_ns: u64, bp: Option<String>) -> Arrow {
     let worker = &trace.workers()[task.worker];
-    let (name, cat) = ("dependency".to_owned(), "dependency".to_owned());
+    let (name, cat) = (name.to_owned(), name.to_owned());
     Arrow { id, name, cat, ts: us(at_ns), pid: worker.node + 1, tid: worker.tid, bp }
 }
 

@@ -25,7 +25,8 @@ pub(crate) fn named(name: &str) -> Named {
 
 pub(crate) fn about(program: &str, is_virtual: bool) -> Line {
     let (program, host, scheduler) = (program.to_owned(), "node7".to_owned(), "dmda".to_owned());
-    let about = About { version: 1, program, host, started: 1_795_280_400, is_virtual, scheduler };
+    let (started, rank, ranks) = (1_795_280_400, None, None);
+    let about = About { version: 1, program, host, started, is_virtual, scheduler, rank, ranks };
     metadata(1, 0, Fact::Dahl(about))
 }
 

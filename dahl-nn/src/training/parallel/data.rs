@@ -12,9 +12,9 @@ use super::{DataParallel, Parallel};
 use crate::loader::{Reader, Source};
 use crate::metric_accumulator::MetricAccumulator;
 use crate::module::Module;
-use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::optimizer::Optimizer;
 use crate::step::Step;
-use crate::training::learning::{Learning, Share};
+use crate::training::learning::{Learning, Share, update};
 use crate::training::run::Run;
 
 /// The sums of some shards: one for each bucket, and the loss.
@@ -65,10 +65,7 @@ where
         let sums = self.sum(&mut batch, all)?;
         ops::copy(&sums.loss, &mut metrics.loss)?;
         self.take_gradients(&buckets, sums.buckets)?;
-        if let Some(max_norm) = self.options.max_norm {
-            clip_gradient_norm(self.model, max_norm)?;
-        }
-        self.update_on_owners(&buckets)?;
+        update(self.model, &mut self.optimizer, self.options.max_norm)?;
         self.buckets = Some(buckets);
         Ok(())
     }
@@ -154,37 +151,17 @@ where
         Ok(Sums { buckets: joined, loss })
     }
 
-    /// Makes the sums the gradients of the parameters.
+    /// Makes the sums the gradients of the parameters, on the ranks that own these.
     fn take_gradients(&mut self, buckets: &Buckets, mut sums: Vec<Vector<'static, T>>) -> dahl::Result<()> {
         let mut parts = Vec::with_capacity(sums.len());
         for (bucket, sum) in buckets.buckets.iter().zip(&mut sums) {
             parts.push(sum.partition_mut_by(Axis(0), buckets.lens_of(bucket))?);
         }
         // The last bucket has the first parameters.
-        let mut parts = parts
-            .iter()
-            .zip(&buckets.buckets)
-            .rev()
-            .flat_map(|(parts, bucket)| parts.iter().map(move |part| (part, bucket.owner)));
-        let arena = self.arena;
+        let mut parts = parts.iter().rev().flat_map(|parts| parts.iter());
         self.model.for_each_parameter(|_, parameter| {
             match (!parameter.frozen).then(|| parts.next()).flatten() {
-                Some((part, owner)) => arena.on_rank(owner, || ops::copy(part, &mut parameter.gradient)),
-                None => Ok(()),
-            }
-        })
-    }
-
-    /// Updates each parameter on the rank that owns it.
-    fn update_on_owners(&mut self, buckets: &Buckets) -> dahl::Result<()> {
-        let (arena, optimizer) = (self.arena, &mut self.optimizer);
-        optimizer.check_settings()?;
-        optimizer.begin();
-        let (mut index, mut owners) = (0, buckets.owners().into_iter());
-        self.model.for_each_parameter(|name, parameter| {
-            index += 1;
-            match (!parameter.frozen).then(|| owners.next()).flatten() {
-                Some(owner) => arena.on_rank(owner, || optimizer.update(index - 1, name, parameter)),
+                Some(part) => ops::copy(part, &mut parameter.gradient),
                 None => Ok(()),
             }
         })

@@ -16,13 +16,17 @@ const BUCKET_BYTES: usize = 4 << 20;
 ///
 /// Gradients are sent in [buckets](Self::bucket_bytes), while the backward pass still runs. One rank owns each bucket: it
 /// has the sum of its gradients, updates its parameters, and alone uses the optimizer's state of these (Rajbhandari et al. 2020,
-/// [arXiv:1910.02054](https://arxiv.org/abs/1910.02054), sections 5.1 and 5.2). Ranks that need the parameters receive them.
+/// [arXiv:1910.02054](https://arxiv.org/abs/1910.02054), sections 5.1 and 5.2). Ranks that need the parameters receive them. If each rank
+/// has a power of two of shards, a bucket is sent `ranks - 1` times. Else some ranks have shards that the tree adds to those of
+/// other ranks first, and a bucket is sent more often: with 6 shards on 2 ranks, shard 2 is added to shard 3 before either rank has the
+/// sum of its own shards.
 ///
 /// Layers that look at several samples see a micro-batch, which by default is a shard: batch normalisation takes the
 /// statistics of each one, and its running statistics follow them in the order of the shards.
 ///
 /// A shorter last batch has fewer shards of the same number of samples. An invalid number is an error of the call that
-/// trains: there is at least one shard, a batch has a sample for each, and the samples of a micro-batch divide those of a shard.
+/// trains: there is at least one shard, a whole batch has samples for each (10 samples in 6 shards are 2 in each of 5), and the
+/// samples of a micro-batch divide those of a shard.
 #[derive(Clone, Debug)]
 pub struct DataParallel {
     shards: usize,
@@ -40,7 +44,7 @@ impl DataParallel {
         self
     }
 
-    /// Requires a sample for each shard, and micro-batches that are in one shard.
+    /// Requires samples for each shard, and micro-batches that are in one shard.
     pub(super) fn check(
         &self,
         batch_size: usize,
@@ -53,6 +57,13 @@ impl DataParallel {
             return Err(Error::Setting { setting: "Parallel: shards", value, expected, location });
         }
         let shard_size = self.shard_size(batch_size);
+        let filled = batch_size.div_ceil(shard_size);
+        if filled != self.shards {
+            let value =
+                format!("{}, but shards of {shard_size} of {batch_size} samples are {filled}", self.shards);
+            let expected = "as many shards as have a sample";
+            return Err(Error::Setting { setting: "Parallel: shards", value, expected, location });
+        }
         match micro_batch_size {
             Some(samples) if samples == 0 || !shard_size.is_multiple_of(samples) => {
                 let value = format!("{samples} in shards of {shard_size}");

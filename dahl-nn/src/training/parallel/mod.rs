@@ -6,6 +6,7 @@
 mod buckets;
 mod data;
 mod data_parallel;
+mod in_flight;
 mod pipeline;
 mod shards;
 mod stages;
@@ -17,8 +18,8 @@ use dahl_plan::pipeline::{Plan, Stage};
 
 pub(crate) use buckets::Buckets;
 pub use data_parallel::DataParallel;
+pub(crate) use in_flight::InFlight;
 pub use pipeline::Pipeline;
-pub(crate) use stages::Stages;
 pub(crate) use stash::Stash;
 
 use crate::error::Result;

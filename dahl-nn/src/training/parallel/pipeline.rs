@@ -22,7 +22,8 @@ pub(crate) enum Versions {
 /// By default the pipeline is flushed: the micro-batches of a batch pass through it one behind the other, and the next batch
 /// sees the updated parameters (GPipe, Huang et al. 2019, [arXiv:1811.06965](https://arxiv.org/abs/1811.06965), section 2.2). Losses and parameters
 /// have the bits of a trainer without `parallel` and with the same micro-batches. Divide batches into several times as many
-/// micro-batches as there are stages, so that the stages work side by side.
+/// micro-batches as there are stages, so that the stages work side by side. Stage `s` of `n` has activations of at most `n - s`
+/// micro-batches at a time: forward and backward passes alternate then (1F1B).
 ///
 /// The other modes do not flush: a batch enters the pipeline while others are in it, and its gradients are by the parameters that it
 /// saw on the way forward. With `w(t)` the parameters after `t` batches, for stage `s` of `n`, from 0:
@@ -34,7 +35,7 @@ pub(crate) enum Versions {
 /// | [`vertical_sync`](Self::vertical_sync) | `w(t + 1) = w(t) - rate * gradient(w(t - n + 1))` | `n` |
 /// | [`two_versions`](Self::two_versions) | `w(t + 1) = w(t) - rate * gradient(w(t - 1))` | 2 |
 ///
-/// Before batch 0 all versions are the initial parameters. Results do not depend on the number of ranks. What was
+/// Batch 0 is the first one of a call of `fit`: before it all versions are the parameters that the model has then. Results do not depend on the number of ranks. What was
 /// forwarded is not in checkpoints, so trainers that stash refuse these.
 #[derive(Clone, Debug)]
 pub struct Pipeline {

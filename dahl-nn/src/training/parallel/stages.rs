@@ -49,16 +49,6 @@ impl Stages {
         if self.is_interleaved { stage % self.ranks } else { stage * self.ranks / self.len() }
     }
 
-    /// The rank that runs a layer.
-    pub(crate) fn rank_of_layer(&self, layer: usize) -> usize {
-        self.rank_of(self.of_layer(layer))
-    }
-
-    /// The rank that runs the last stage.
-    pub(crate) fn last_rank(&self) -> usize {
-        self.rank_of(self.len() - 1)
-    }
-
     /// The stage of each parameter, if the layers have so many of them.
     pub(crate) fn of_parameters(&self, of_layers: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let repeated = |(layer, count): (usize, usize)| std::iter::repeat_n(self.of_layer(layer), count);
@@ -77,7 +67,6 @@ mod tests {
         let stages = Stages::new(&[2, 3], 2, false);
         assert_eq!([0, 1, 2, 3, 4].map(|layer| stages.of_layer(layer)), [0, 0, 1, 2, 2]);
         assert_eq!([0, 1, 2].map(|stage| stages.rank_of(stage)), [0, 0, 1]);
-        assert_eq!([1, 2, 4].map(|layer| stages.rank_of_layer(layer)), [0, 0, 1]);
         let interleaved = Stages::new(&[1, 2, 3], 2, true);
         assert_eq!([0, 1, 2, 3].map(|stage| interleaved.rank_of(stage)), [0, 1, 0, 1]);
         assert_eq!(stages.of_parameters([2, 0, 1, 0, 2]), [0, 0, 1, 2, 2]);

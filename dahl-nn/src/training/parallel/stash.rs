@@ -41,6 +41,16 @@ impl<T: Real> Stash<T> {
         Self { stages, stage_of, versions, earlier }
     }
 
+    /// How many micro-batches the pipeline works on side by side.
+    pub(crate) fn depth(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// The rank of the first stage, which reads the samples.
+    pub(crate) fn first_rank(&self) -> usize {
+        self.stages.rank_of(0)
+    }
+
     /// Gives the parameters to the ranks of their stages.
     pub(crate) fn own(&self, model: &mut impl Module<T>, arena: &Arena) -> dahl::Result<()> {
         let mut stage_of = self.stage_of.iter();

@@ -69,8 +69,10 @@ impl Worker<'_> {
             eprintln!("dahl: {}: `{name}` does not run as one graph: {reason}", self.context.name());
             program.refuse();
         }
-        // SAFETY: the task has begun, and nothing ends it: it is in no stream.
-        let Running { envelope, keeps } = unsafe { node_of(task).replay().give_up() };
+        // SAFETY: the task has not been counted as ended.
+        let replay = unsafe { node_of(task).replay() };
+        // SAFETY: it has begun, and nothing ends it: it is in no stream.
+        let Running { envelope, keeps } = unsafe { replay.give_up() };
         // SAFETY: as above; the replay's envelope has not been completed.
         unsafe { keeps.begin_by_task(task, envelope, is_placed) };
         self.shared.stall().end(Some(self.number));

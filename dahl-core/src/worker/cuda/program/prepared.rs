@@ -196,7 +196,7 @@ impl Prepared {
         resets: &[Option<usize>],
     ) -> Result<PreparedStep, TaskError> {
         let before = self.nodes_before(program, number, resets);
-        let Made { mut step, nodes } = PreparedStep::new(self, worker, program, number, before.clone())?;
+        let Made { mut step, nodes } = PreparedStep::add(self, worker, program, number, before.clone())?;
         step.ends = if nodes.is_empty() { before } else { nodes };
         Ok(step)
     }

@@ -61,7 +61,7 @@ enum Work {
 
 impl PreparedStep {
     /// Adds the nodes of task `number`, after those of `before`.
-    pub(super) fn new(
+    pub(super) fn add(
         prepared: &mut Prepared,
         worker: &mut Worker<'_>,
         program: &DeviceProgram,
