@@ -9,6 +9,7 @@ use crate::cpu::gemm::Cores;
 
 /// A convolution without patches, of an element type that has vectors; for other types its functions give none.
 #[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "one is made for a call, and stays on the stack")]
 pub(super) enum Direct {
     InGroups(InGroups),
     Dilated(Dilated),
