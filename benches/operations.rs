@@ -36,6 +36,7 @@ fn measured<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
         "rms_norm" => rows::rms_norm::<T>(clock, request),
         "softmax" => rows::softmax::<T>(clock, request),
         "gelu" => rows::gelu::<T>(clock, request),
+        "permute" => rows::permute::<T>(clock, request),
         "cross_entropy" => rows::cross_entropy::<T>(clock, request),
         "adamw" => tables::adamw::<T>(clock, request),
         "embedding" => tables::embedding::<T>(clock, request),

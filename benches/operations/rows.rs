@@ -67,6 +67,14 @@ pub(crate) fn gelu<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Meas
     clock.calls_and_copies(|| ops::gelu_backward(&input, &gradient, &mut out))
 }
 
+/// Extents: batch, rows, columns, width. The rows and the columns change places.
+pub(crate) fn permute<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let [batch, rows, columns, width] = request.extents();
+    let input = clock.numbers::<T, 4>([batch, rows, columns, width])?;
+    let mut out = clock.rt.zeros::<T, 4>([batch, columns, rows, width])?;
+    clock.calls_and_copies(|| ops::permute(&input, &mut out, [0, 2, 1, 3]))
+}
+
 /// Extents: samples, classes.
 pub(crate) fn cross_entropy<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
     let [samples, classes] = request.extents();

@@ -12,6 +12,7 @@ A run of some rows writes target/comparison/operations.md in place of the page.
 import argparse
 import fnmatch
 import json
+import math
 import pathlib
 import random
 import statistics
@@ -67,6 +68,8 @@ class Operation:
         if self.kind == "embedding":
             count, width, tokens = self.extents
             return width * (2 * tokens if forward else tokens + count)
+        if self.kind == "permute":
+            return 2 * math.prod(self.extents)
         size = self.extents[0] * (self.extents[1] if len(self.extents) > 1 else 1)
         if self.kind == "cross_entropy":
             return size if forward else 2 * size
@@ -87,6 +90,9 @@ OPERATIONS = [
     Operation("rms_norm", "rms_norm", BOTH, (16384, 768)),
     Operation("softmax", "softmax", BOTH, (16384, 1024)),
     Operation("gelu", "gelu", BOTH, (16_777_216,)),
+    Operation("permute_matrix", "permute", ("forward",), (1, 4096, 4096, 1)),
+    Operation("permute_nhwc", "permute", ("forward",), (32, 64, 3136, 1)),
+    Operation("permute_heads", "permute", ("forward",), (32, 512, 12, 64)),
     Operation("cross_entropy", "cross_entropy", BOTH, (256, 50257)),
     Operation("adamw", "adamw", ("step",), (16_777_216,)),
     Operation("embedding", "embedding", BOTH, (50257, 768, 8192)),

@@ -59,6 +59,11 @@ def gelu(direction: str, dtype: torch.dtype, elements: int):
     return (lambda: F.gelu(x)) if direction == "forward" else lambda: aten.gelu_backward(gradient, x)
 
 
+def permute(_: str, dtype: torch.dtype, batch: int, rows: int, columns: int, width: int):
+    x = torch.randn(batch, rows, columns, width, dtype=dtype)
+    return lambda: x.permute(0, 2, 1, 3).contiguous()
+
+
 def cross_entropy(direction: str, dtype: torch.dtype, samples: int, classes: int):
     x, labels = torch.randn(samples, classes, dtype=dtype), torch.randint(0, classes, (samples,))
     if direction == "forward":
@@ -117,7 +122,7 @@ def by_tape(function, inputs: list[torch.Tensor], gradient: torch.Tensor):
     return lambda: torch.autograd.grad(out, inputs, gradient, retain_graph=True)
 
 
-KINDS = [attention, layer_norm, rms_norm, softmax, gelu, cross_entropy, adamw, embedding, bmm, convolution]
+KINDS = [attention, layer_norm, rms_norm, softmax, gelu, permute, cross_entropy, adamw, embedding, bmm, convolution]
 KINDS_BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 

@@ -68,6 +68,13 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
+    /// Without the keys after the last that a query sees.
+    fn trimmed(self) -> Self {
+        let [first, count] = self.queries;
+        let seen = self.head.visible(first + count - 1).saturating_sub(self.keys[0]).min(self.keys[1]);
+        Self { keys: [self.keys[0], seen], ..self }
+    }
+
     /// Whether no query sees a key.
     fn is_hidden(&self) -> bool {
         let [first, count] = self.queries;
@@ -324,15 +331,19 @@ fn add_gradients<T: Real, L: Real>(
             let [_, seen] = keys;
             let key = in_compute(rows(key, keys, width), prefix(wide_key, seen * width));
             let value = in_compute(rows(value, keys, value_width), prefix(wide_value, seen * value_width));
-            let (key, value) = (matrix(key, [seen, width]), matrix(value, [seen, value_width]));
             let by_key = rows_mut(by_key, keys, width);
             let by_value = rows_mut(by_value, keys, value_width);
             for block in head.query_blocks() {
-                let both = Block { head, mask, queries: block, keys };
+                let both = Block { head, mask, queries: block, keys }.trimmed();
                 if both.is_hidden() {
                     continue;
                 }
-                let [first, count] = block;
+                let ([first, count], [_, seen]) = (block, both.keys);
+                let (key, value) = (
+                    matrix(&key[..seen * width], [seen, width]),
+                    matrix(&value[..seen * value_width], [seen, value_width]),
+                );
+                let (by_key, by_value) = (&mut by_key[..seen * width], &mut by_value[..seen * value_width]);
                 let query = rows(attended.query, block, width);
                 let query = matrix(in_compute(query, prefix(wide_query, count * width)), [count, width]);
                 let gradient = rows(attended.gradient, block, value_width);

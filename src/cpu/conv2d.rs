@@ -20,7 +20,7 @@ use dahl_core::{Element, ElementType, Real};
 use ndarray::s;
 
 use super::compute::{computes_in_itself, in_compute, widened_len};
-use super::direct::{self, Filters, Given, Order, Plane, Write};
+use super::direct::{self, Filters, Given, Images, Order, Plane, Write};
 use super::gemm::{Cores, matrix, matrix_mut, product, product_on};
 use super::im2col::{Window, pack, unpack_add};
 use super::lanes::in_lanes;
@@ -109,7 +109,8 @@ impl<'a> Direct<'a> {
         in_lanes!(self.element, U => {
             let write = Write::<U> { out: cast_slice_mut(out), out_channels: self.conv.out_channels };
             let filters = (cast_slice::<_, U>(filters), Order::Forward);
-            direct::convolve(self.plane, self.conv.filters(), cast_slice(input), filters, None, write);
+            let images = Images::whole(cast_slice(input), self.conv.image_len());
+            direct::convolve(self.plane, self.conv.filters(), images, filters, None, write);
         })
     }
 
@@ -117,8 +118,8 @@ impl<'a> Direct<'a> {
     fn backward_filters(&self, [input, gradient]: [&[u8]; 2], total: &mut [u8]) -> Option<()> {
         in_lanes!(self.element, U => {
             let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: self.conv.out_channels };
-            let input: &[U] = cast_slice(input);
-            direct::gradient(self.plane, self.conv.filters(), input, gradient, cast_slice_mut(total));
+            let images = Images::<U>::whole(cast_slice(input), self.conv.image_len());
+            direct::gradient(self.plane, self.conv.filters(), images, gradient, cast_slice_mut(total));
         })
     }
 
@@ -130,7 +131,9 @@ impl<'a> Direct<'a> {
         in_lanes!(self.element, U => {
             let write = Write::<U> { out: cast_slice_mut(input_gradient), out_channels: self.conv.in_channels };
             let filters = (cast_slice::<_, U>(filters), Order::Reversed);
-            direct::convolve(plane, shape, cast_slice(gradient), filters, None, write);
+            let gradient_len = self.conv.out_channels * self.conv.positions();
+            let images = Images::whole(cast_slice(gradient), gradient_len);
+            direct::convolve(plane, shape, images, filters, None, write);
         })
     }
 }
@@ -208,7 +211,7 @@ pub(super) fn images_at_once(batch: usize) -> usize {
 }
 
 /// Whether no element is infinite or NaN.
-fn is_finite<T: Real>(elements: &[T]) -> bool {
+pub(super) fn is_finite<T: Real>(elements: &[T]) -> bool {
     /// [`is_finite`] in vectors.
     struct IsFinite<'a, T>(&'a [T]);
     impl<T: Real> Vectorised for IsFinite<'_, T> {

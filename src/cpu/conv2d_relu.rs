@@ -13,7 +13,7 @@ use dahl_core::{Element, Real};
 
 use super::compute::{in_compute, widened_len};
 use super::conv2d::{self, Convolution, Direct, images_at_once};
-use super::direct::{self, Order, PoolWorkspace, Relu, ReluPool, pooled, window_places};
+use super::direct::{self, Images, Order, PoolWorkspace, Relu, ReluPool, pooled, window_places};
 use super::lanes::{Lanes, in_lanes};
 use super::scratch::with_scratch;
 
@@ -125,7 +125,8 @@ impl Direct<'_> {
     ) {
         with_scratch([widened_len::<T>(bias.len())], |[wide]: [&mut [T::Compute]; 1]| {
             let (filters, bias) = ((filters, Order::Forward), in_compute(bias, wide));
-            direct::convolve(self.plane, self.conv.filters(), input, filters, Some(bias), epilogue);
+            let images = Images::whole(input, self.conv.image_len());
+            direct::convolve(self.plane, self.conv.filters(), images, filters, Some(bias), epilogue);
         });
     }
 }

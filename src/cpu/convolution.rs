@@ -7,10 +7,13 @@
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to where they came from.
 //!
 //! Patches are packed for some positions at a time, in a recycled buffer of [`TILE_BYTES`], or of [`POSITIONS`]
-//! positions where that is larger. Groups of one input channel, as those of a depthwise convolution, would make
-//! products of few rows: [`depthwise`](super::depthwise) computes them line by line.
-//!
-//! Convolution of images by [`conv2d`](super::conv2d) is faster where it applies.
+//! positions where that is larger. Three kinds of convolutions need no patches: those of groups of one input channel
+//! ([`depthwise`](super::depthwise)), and those of images with strides of one ([`Direct`]), dilated ([`dilated`]) or not
+//! ([`in_groups`]).
+
+mod dilated;
+mod direct;
+mod in_groups;
 
 use std::ops::Range;
 
@@ -21,11 +24,15 @@ use dahl_core::{Element, Real};
 use ndarray::s;
 
 use super::compute::{computes_in_itself, in_compute, widened_len};
-use super::depthwise;
+use super::conv2d::is_finite;
+use super::depthwise::{self, Channels, Samples};
 use super::gemm::{Cores, matrix, matrix_mut, product, product_on};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
+use super::shared_rows::share_rows;
 use super::volume::{Volume, pack, unpack_add};
+
+use direct::Direct;
 
 /// Bytes of the patches that are packed at a time: half of a common second-level cache.
 const TILE_BYTES: usize = 256 * 1024;
@@ -96,6 +103,12 @@ impl Convolution {
     fn is_depthwise(&self) -> bool {
         self.in_channels == self.groups
     }
+
+    /// The channels from number `first` on, of groups that have one each.
+    fn channels(&self, first: usize) -> Channels<'_> {
+        let (volume, groups) = (&self.volume, self.groups);
+        Channels { volume, filters: self.out_channels / groups, groups, first }
+    }
 }
 
 /// A group that is convolved with one sample.
@@ -134,6 +147,17 @@ pub(crate) fn forward<T: Real>(cores: Cores, conv: &Convolution, input: &[T], fi
         return;
     }
     let group = Group::of(conv);
+    if conv.is_depthwise() {
+        let lens = [group.output, group.input.max(group.output)];
+        return share_rows(cores, lens, out, |channels, out| {
+            let input = &input[channels.start * group.input..channels.end * group.input];
+            depthwise::forward(conv.channels(channels.start), input, filters, out);
+        });
+    }
+    let direct = Direct::of::<T>(conv);
+    if direct.is_some_and(|direct| direct.forward(cores, [input, filters], out).is_some()) {
+        return;
+    }
     for_each_group(cores, (input, group.input), (out, group.output), |index, channels, out| {
         let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
         dispatch(Forward { of: OfGroup { conv, group, filters }, channels, out });
@@ -153,9 +177,6 @@ impl<T: Real> Vectorised for Forward<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { of: OfGroup { conv, group, filters }, channels, out } = self;
-        if conv.is_depthwise() {
-            return depthwise::forward(&conv.volume, channels, filters, out);
-        }
         let tile = group.tile::<T::Compute>();
         let lengths = [
             widened_len::<T>(filters.len()),
@@ -199,6 +220,17 @@ pub(crate) fn backward_input<T: Real>(
         return;
     }
     let group = Group::of(conv);
+    if conv.is_depthwise() {
+        let lens = [group.input, group.input.max(group.output)];
+        return share_rows(cores, lens, input_gradient, |channels, out| {
+            let gradient = &gradient[channels.start * group.output..channels.end * group.output];
+            depthwise::backward_input(conv.channels(channels.start), gradient, filters, out);
+        });
+    }
+    let direct = Direct::of::<T>(conv);
+    if direct.is_some_and(|way| way.backward_input(cores, [gradient, filters], input_gradient).is_some()) {
+        return;
+    }
     let channels = (input_gradient, group.input);
     for_each_group(cores, (gradient, group.output), channels, |index, gradient, channels| {
         let filters = &filters[index % conv.groups * group.filters()..][..group.filters()];
@@ -222,7 +254,7 @@ impl<T: Real> Vectorised for BackwardInput<'_, T> {
         let tile = group.tile::<T::Compute>();
         let lengths = [
             widened_len::<T>(filters.len()),
-            if conv.is_depthwise() { 0 } else { group.filter * tile },
+            group.filter * tile,
             widened_len::<T>(group.out_channels * tile),
             widened_len::<T>(group.input),
         ];
@@ -231,19 +263,15 @@ impl<T: Real> Vectorised for BackwardInput<'_, T> {
             let in_place = computes_in_itself::<T>();
             let sums: &mut [T::Compute] = if in_place { cast_slice_mut(&mut *channels) } else { &mut *wide };
             sums.fill(T::Compute::ZERO);
-            if conv.is_depthwise() {
-                depthwise::backward_input(&conv.volume, gradient, filters, sums);
-            } else {
-                let filters = matrix(filters, [group.out_channels, group.filter]).reversed_axes();
-                for covered in group.tiles::<T::Compute>() {
-                    let patches = &mut patches[..group.filter * covered.len()];
-                    let gradient = Tile { gradient, group, covered: covered.clone() };
-                    let shape = [group.filter, covered.len()];
-                    gradient.with(wide_gradient, |gradient| {
-                        product(filters, gradient, matrix_mut(patches, shape), false);
-                    });
-                    unpack_add(&conv.volume, patches, covered, sums);
-                }
+            let filters = matrix(filters, [group.out_channels, group.filter]).reversed_axes();
+            for covered in group.tiles::<T::Compute>() {
+                let patches = &mut patches[..group.filter * covered.len()];
+                let gradient = Tile { gradient, group, covered: covered.clone() };
+                let shape = [group.filter, covered.len()];
+                gradient.with(wide_gradient, |gradient| {
+                    product(filters, gradient, matrix_mut(patches, shape), false);
+                });
+                unpack_add(&conv.volume, patches, covered, sums);
             }
             if !in_place {
                 T::narrow_slice(wide, channels);
@@ -267,10 +295,30 @@ pub(crate) fn backward_filters<T: Real>(
     }
     // The gradients of some samples are added one by one, and then their sums pairwise.
     let (len, parts, group) = (filters_gradient.len(), conv.batch.div_ceil(SAMPLES), Group::of(conv));
+    let direct = Direct::of::<T>(conv);
     with_scratch([parts * len], |[sums]: [&mut [T::Compute]; 1]| {
         let add = |(index, sums): (usize, &mut [T::Compute])| {
             let (part, number) = (index / conv.groups, index % conv.groups);
             let samples = part * SAMPLES..conv.batch.min((part + 1) * SAMPLES);
+            sums.fill(T::Compute::ZERO);
+            let all = samples.start * conv.groups..samples.end * conv.groups;
+            let inputs = &input[all.start * group.input..all.end * group.input];
+            let gradients = &gradient[all.start * group.output..all.end * group.output];
+            if conv.is_depthwise() {
+                let samples = Samples {
+                    input: &inputs[number * group.input..],
+                    gradient: &gradients[number * group.output..],
+                    groups: conv.groups,
+                };
+                return depthwise::backward_filters(conv.channels(number), samples, sums);
+            }
+            // Gaps between lines and the border are multiplied by zeros, which are NaN with numbers that are not finite.
+            let is_added = direct
+                .is_some_and(|direct| direct.backward_filters(number, [inputs, gradients], sums).is_some());
+            if is_added && is_finite(sums) {
+                return;
+            }
+            sums.fill(T::Compute::ZERO);
             dispatch(AddFilters { cores, conv, group, number, samples, input, gradient, sums });
         };
         if cores == Cores::Pool {
@@ -282,7 +330,7 @@ pub(crate) fn backward_filters<T: Real>(
     });
 }
 
-/// [`backward_filters`] of one group, one sample after the other.
+/// [`backward_filters`] of one group, one sample after the other; `sums` are zero.
 struct AddFilters<'a, T: Real> {
     cores: Cores,
     conv: &'a Convolution,
@@ -303,20 +351,12 @@ impl<T: Real> Vectorised for AddFilters<'_, T> {
     fn run(self) {
         let Self { cores, conv, group, number, samples, input, gradient, sums } = self;
         let tile = group.tile::<T::Compute>();
-        let lengths = [
-            if conv.is_depthwise() { 0 } else { group.filter * tile },
-            widened_len::<T>(group.out_channels * tile),
-        ];
-        sums.fill(T::Compute::ZERO);
+        let lengths = [group.filter * tile, widened_len::<T>(group.out_channels * tile)];
         with_scratch(lengths, |[patches, wide_gradient]: [&mut [T::Compute]; 2]| {
             for sample in samples {
                 let index = sample * conv.groups + number;
                 let channels = &input[index * group.input..][..group.input];
                 let gradient = &gradient[index * group.output..][..group.output];
-                if conv.is_depthwise() {
-                    depthwise::backward_filters(&conv.volume, channels, gradient, sums);
-                    continue;
-                }
                 for covered in group.tiles::<T::Compute>() {
                     let patches = &mut patches[..group.filter * covered.len()];
                     pack(&conv.volume, channels, covered.clone(), patches);
@@ -355,3 +395,6 @@ impl<T: Real> Tile<'_, T> {
         f(matrix(wide, [group.out_channels, covered.len()]));
     }
 }
+
+#[cfg(test)]
+mod tests;

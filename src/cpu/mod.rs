@@ -2,8 +2,8 @@
 //!
 //! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), attention in blocks
 //! ([`attention`]), convolution, from the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed
-//! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), pooling
-//! ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
+//! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), orders of axes ([`axes`]),
+//! pooling ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
 //! normalised ([`planes`], [`normalize`]), rows that cores share ([`shared_rows`]), rotations of pairs ([`rotary`]), gates
 //! of recurrent cells ([`gates`]), sums of exponentials of long rows ([`log_sum_exp`]), sums and products that keep their
 //! accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
@@ -16,6 +16,7 @@
 //! (`dahl_core::simd`).
 
 pub(crate) mod attention;
+pub(crate) mod axes;
 pub(crate) mod bf16_dot;
 pub(crate) mod compensated;
 pub(crate) mod compute;

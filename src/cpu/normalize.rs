@@ -3,6 +3,7 @@
 use dahl_core::simd::{PastCaches, past_caches};
 use dahl_core::{Element, Real, simd};
 
+use super::compute::computes_in_itself;
 use super::gemm::Cores;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
@@ -18,39 +19,66 @@ pub(crate) enum Centre {
     Zero,
 }
 
-/// `to[i] = (row[i] - centre) / sqrt(mean of (row[j] - centre)^2 + epsilon)`. Returns the reciprocal of that root.
+/// The factors of a row whose centre is subtracted.
+#[derive(Clone, Copy)]
+struct Factors<C> {
+    /// What the row is multiplied by.
+    scale: C,
+    /// The reciprocal of the root of the mean of its squares: the same, but for a row that was divided first.
+    inverse: C,
+}
+
+/// `to[i] * scale = (row[i] - centre) / sqrt(mean of (row[j] - centre)^2 + epsilon)`.
 ///
 /// The mean is subtracted first, and then the mean of what is left, so the error of the mean has no effect (Chan, Golub and
 /// LeVeque 1983, *Algorithms for Computing the Sample Variance*). Where the squares overflow, or lose digits to underflow,
-/// the row is divided by its largest magnitude first.
+/// the row is divided by its largest magnitude first. The caller multiplies, in the loop that reads the row next.
 #[inline(always)]
-fn normalize<T: Real>(row: &[T], to: &mut [T::Compute], epsilon: T::Compute, centre: Centre) -> T::Compute {
-    T::widen_slice(row, to);
-    let squares = centred_squares(to, centre) + epsilon;
+fn normalize<T: Real>(
+    row: &[T],
+    to: &mut [T::Compute],
+    epsilon: T::Compute,
+    centre: Centre,
+) -> Factors<T::Compute> {
+    let squares = centred_squares(row, to, centre) + epsilon;
     let enough = T::Compute::MIN_POSITIVE * T::Compute::from_f64(row.len() as f64);
     let is_in_range = squares.is_finite() && squares >= enough;
     let unit = if is_in_range { T::Compute::ONE } else { magnitude_of(row) };
     if is_in_range || unit == T::Compute::ZERO {
-        return scale(to, squares);
+        let scale = squares.sqrt().recip();
+        return Factors { scale, inverse: scale };
     }
-    for (to, value) in to.iter_mut().zip(row) {
-        *to = value.widen() / unit;
-    }
-    let squares = centred_squares(to, centre) + epsilon / unit / unit;
-    scale(to, squares) / unit
+    with_scratch([row.len()], |[divided]: [&mut [T::Compute]; 1]| {
+        for (divided, value) in divided.iter_mut().zip(row) {
+            *divided = value.widen() / unit;
+        }
+        let squares = centred_squares(&*divided, to, centre) + epsilon / unit / unit;
+        let scale = squares.sqrt().recip();
+        Factors { scale, inverse: scale / unit }
+    })
 }
 
-/// Subtracts the centre; returns the mean of the squares.
+/// Writes what the row is beside its centre; returns the mean of the squares.
 #[inline(always)]
-fn centred_squares<C: Real<Compute = C>>(values: &mut [C], centre: Centre) -> C {
-    let count = C::from_f64(values.len() as f64);
-    if centre == Centre::Mean {
-        let mean = mean_of(&*values);
-        subtract(values, mean);
-        let rest = simd::sum(&*values) / count;
-        subtract(values, rest);
+fn centred_squares<T: Real>(row: &[T], to: &mut [T::Compute], centre: Centre) -> T::Compute {
+    let count = T::Compute::from_f64(row.len() as f64);
+    match centre {
+        Centre::Zero => T::widen_slice(row, to),
+        Centre::Mean => {
+            let mean = mean_of(row);
+            if computes_in_itself::<T>() {
+                for (to, value) in to.iter_mut().zip(row) {
+                    *to = value.widen() - mean;
+                }
+            } else {
+                T::widen_slice(row, to);
+                subtract(to, mean);
+            }
+            let rest = simd::sum(&*to) / count;
+            subtract(to, rest);
+        }
     }
-    simd::dot(values, values) / count
+    simd::dot(to, to) / count
 }
 
 #[inline(always)]
@@ -60,17 +88,7 @@ fn subtract<C: Real>(values: &mut [C], subtrahend: C) {
     }
 }
 
-/// Multiplies by the reciprocal of the root of `squares`, and returns it.
-#[inline(always)]
-fn scale<C: Real<Compute = C>>(values: &mut [C], squares: C) -> C {
-    let factor = squares.sqrt().recip();
-    for value in values {
-        *value *= factor;
-    }
-    factor
-}
-
-/// The gradient of [`normalize`] by its row: replaces each value of `gradient`, that of the gradient by the result, by
+/// The gradient of [`normalized`] by its row: replaces each value of `gradient`, that of the gradient by the result, by
 /// `factor * (gradient[i] - mean of gradient - normalized[i] * mean of gradient[j] * normalized[j])`; the mean of the gradient
 /// is there if the row's mean was subtracted.
 #[inline(always)]
@@ -83,19 +101,19 @@ fn normalize_backward<C: Real<Compute = C>>(normalized: &[C], factor: C, gradien
     }
 }
 
-/// Calls `f` with each row of `input`, normalized, with its factor, and with its number.
+/// Calls `f` with the number of each row of `input`, the row without its centre, and its factors.
 #[inline(always)]
 fn for_each_normalized<T: Real>(
     input: &[T],
     extent: usize,
     epsilon: f64,
     centre: Centre,
-    mut f: impl FnMut(usize, &mut [T::Compute], T::Compute),
+    mut f: impl FnMut(usize, &mut [T::Compute], Factors<T::Compute>),
 ) {
-    with_scratch([extent], |[normalized]: [&mut [T::Compute]; 1]| {
+    with_scratch([extent], |[centred]: [&mut [T::Compute]; 1]| {
         for (number, row) in input.chunks_exact(extent.max(1)).enumerate() {
-            let factor = normalize(row, normalized, T::Compute::from_f64(epsilon), centre);
-            f(number, normalized, factor);
+            let factors = normalize(row, centred, T::Compute::from_f64(epsilon), centre);
+            f(number, centred, factors);
         }
     });
 }
@@ -140,14 +158,14 @@ impl<T: Real> simd::Vectorised for Normalized<'_, '_, T> {
         with_scratch([weight.len(); 2], |[wide_weight, wide_bias]: [&mut [T::Compute]; 2]| {
             T::widen_slice(weight, wide_weight);
             bias.into_iter().for_each(|bias| T::widen_slice(bias, wide_bias));
-            for_each_normalized(input, weight.len(), epsilon, centre, |_, values, _| {
+            for_each_normalized(input, weight.len(), epsilon, centre, |_, values, Factors { scale, .. }| {
                 if bias.is_some() {
                     for ((value, weight), bias) in values.iter_mut().zip(&*wide_weight).zip(&*wide_bias) {
-                        *value = *value * *weight + *bias;
+                        *value = *value * scale * *weight + *bias;
                     }
                 } else {
                     for (value, weight) in values.iter_mut().zip(&*wide_weight) {
-                        *value *= *weight;
+                        *value = *value * scale * *weight;
                     }
                 }
                 out.narrow(values);
@@ -188,12 +206,14 @@ impl<T: Real> simd::Vectorised for Backward<'_, '_, T> {
         let extent = weight.len();
         with_scratch([extent; 2], |[wide_weight, gradients]: [&mut [T::Compute]; 2]| {
             T::widen_slice(weight, wide_weight);
-            for_each_normalized(input, extent, epsilon, centre, |row, normalized, factor| {
+            for_each_normalized(input, extent, epsilon, centre, |row, normalized, factors| {
                 T::widen_slice(&gradient[row * extent..][..extent], gradients);
-                for (gradient, weight) in gradients.iter_mut().zip(&*wide_weight) {
+                let values = normalized.iter_mut().zip(&mut *gradients);
+                for ((value, gradient), weight) in values.zip(&*wide_weight) {
+                    *value *= factors.scale;
                     *gradient *= *weight;
                 }
-                normalize_backward(normalized, factor, gradients, centre);
+                normalize_backward(normalized, factors.inverse, gradients, centre);
                 out.narrow(gradients);
             });
         });
@@ -244,10 +264,10 @@ impl<T: Real> simd::Vectorised for AddByWeight<'_, T> {
         let Self { input, gradient, sums, epsilon, centre } = self;
         let extent = sums.len();
         sums.fill(T::Compute::ZERO);
-        for_each_normalized(input, extent, epsilon, centre, |number, normalized, _| {
+        for_each_normalized(input, extent, epsilon, centre, |number, values, Factors { scale, .. }| {
             let gradient = &gradient[number * extent..][..extent];
-            for ((sum, normalized), gradient) in sums.iter_mut().zip(&*normalized).zip(gradient) {
-                *sum += *normalized * gradient.widen();
+            for ((sum, value), gradient) in sums.iter_mut().zip(&*values).zip(gradient) {
+                *sum += *value * scale * gradient.widen();
             }
         });
     }

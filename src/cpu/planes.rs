@@ -9,7 +9,7 @@ use dahl_core::{Element, Real, simd};
 use super::compute::computes_in_itself;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
-use super::sum_of::{sum_of, sum_of_two};
+use super::sum_of::{moments_around, sum_of_two};
 
 /// Which planes of `[batch, channels, plane]` are normalised together.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +105,7 @@ impl Sets {
                     *rest = value.widen() - mean;
                     *square = *rest * *rest;
                 } else {
-                    *square = sum_of(plane, |value| (value - mean) * (value - mean));
-                    *rest = sum_of(plane, |value| value - mean);
+                    [*square, *rest] = moments_around(plane, mean);
                 }
             }
             self.sum_sets(squares, variance);

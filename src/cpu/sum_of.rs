@@ -20,7 +20,7 @@ pub(crate) fn sum_of<T: Real>(values: &[T], f: impl Fn(T::Compute) -> T::Compute
             }
             *sum = simd::sum(terms);
         }
-        simd::sum(sums) + T::Compute::ZERO
+        sum_of_blocks(sums)
     })
 }
 
@@ -43,8 +43,33 @@ pub(crate) fn sum_of_two<T: Real>(
             }
             *sum = simd::sum(terms);
         }
-        simd::sum(sums) + T::Compute::ZERO
+        sum_of_blocks(sums)
     })
+}
+
+/// The sums of `(value - centre)^2` and of `value - centre`, in the compute type, added as by [`sum_of`].
+#[inline(always)]
+pub(crate) fn moments_around<T: Real>(values: &[T], centre: T::Compute) -> [T::Compute; 2] {
+    let blocks = values.len().div_ceil(BLOCK);
+    let lengths = [values.len().min(BLOCK), blocks, blocks];
+    with_scratch(lengths, |[terms, squares, rests]: [&mut [T::Compute]; 3]| {
+        for ((square, rest), values) in squares.iter_mut().zip(&mut *rests).zip(values.chunks(BLOCK)) {
+            let terms = &mut terms[..values.len()];
+            T::widen_slice(values, terms);
+            for term in &mut *terms {
+                *term -= centre;
+            }
+            (*square, *rest) = (simd::dot(terms, terms), simd::sum(terms));
+        }
+        [squares, rests].map(|sums| sum_of_blocks(sums))
+    })
+}
+
+/// The sum of the sums of blocks.
+#[inline(always)]
+fn sum_of_blocks<C: Real<Compute = C>>(sums: &[C]) -> C {
+    let sum = if let [sum] = sums { *sum } else { simd::sum(sums) };
+    sum + C::ZERO
 }
 
 /// The mean, not rounded to `T`; NaN if there are no values.

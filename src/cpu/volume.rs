@@ -43,7 +43,12 @@ impl Slide {
     /// Those of `positions` at which kernel element `tap` is not on padding.
     #[inline(always)]
     pub(crate) fn inside(&self, tap: usize, positions: Range<usize>) -> Range<usize> {
-        let place = tap * self.dilation;
+        self.inside_from(tap * self.dilation, positions)
+    }
+
+    /// Those of `positions` at which element `place` of the kernel's span is not on padding.
+    #[inline(always)]
+    pub(crate) fn inside_from(&self, place: usize, positions: Range<usize>) -> Range<usize> {
         let first = self.padding.saturating_sub(place).div_ceil(self.stride);
         let end = (self.extent + self.padding).saturating_sub(place).div_ceil(self.stride);
         let first = first.clamp(positions.start, positions.end);

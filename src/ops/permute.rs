@@ -1,9 +1,10 @@
 //! [`permute`]: the axes of an array in another order.
 
-use dahl::ndarray::{ArrayViewD, ArrayViewMutD, IxDyn};
+use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 
-use crate::cpu::row_major::row_major_strides;
+use crate::cpu::axes;
+use crate::cpu::row_major::{elements, row_major, row_major_strides, write};
 
 /// Whether each axis is there once.
 fn is_permutation<const A: usize>(axes: [usize; A]) -> bool {
@@ -29,12 +30,9 @@ fn permuted<const N: usize, const A: usize>(shape: [usize; N], axes: [usize; A])
     reference = crate::reference::moved::permute,
     error = rounded
 )]
-pub fn permute<T: Element, const A: usize>(
-    input: ArrayViewD<T>,
-    mut out: ArrayViewMutD<T>,
-    axes: [usize; A],
-) {
-    out.assign(&input.permuted_axes(IxDyn(&axes)));
+pub fn permute<T: Element, const A: usize>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axes: [usize; A]) {
+    let from = row_major(&input);
+    write(out, |out| axes::permute(elements(&from), input.shape(), &axes, out));
 }
 
 fn permute_gradient<T: Real, const A: usize, const N: usize>(

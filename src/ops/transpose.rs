@@ -3,9 +3,8 @@
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::prelude::*;
 
-/// Rows and columns of the tiles that are transposed one after the other, so that both arrays stay in the first-level
-/// cache.
-const TILE: usize = 32;
+use crate::cpu::axes::permute;
+use crate::cpu::row_major::{elements, row_major, write};
 
 /// `out[j, i] = input[i, j]`.
 ///
@@ -20,15 +19,7 @@ const TILE: usize = 32;
     reference = crate::reference::moved::transpose,
     error = rounded
 )]
-pub fn transpose<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
-    let (rows, cols) = input.dim();
-    for row in (0..rows).step_by(TILE) {
-        for col in (0..cols).step_by(TILE) {
-            for j in col..cols.min(col + TILE) {
-                for i in row..rows.min(row + TILE) {
-                    out[[j, i]] = input[[i, j]];
-                }
-            }
-        }
-    }
+pub fn transpose<T: Element>(input: ArrayView2<T>, out: ArrayViewMut2<T>) {
+    let from = row_major(&input);
+    write(out, |out| permute(elements(&from), input.shape(), &[1, 0], out));
 }

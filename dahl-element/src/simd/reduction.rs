@@ -17,7 +17,7 @@ use std::array;
 
 use super::conversion::widen;
 use super::level::{At, Loop, Vectorised, dispatch, dispatch_loop};
-use super::rows::{LANES, add_rows};
+use super::rows::{LANES, add_products, add_rows};
 use super::stream::{PAGE_BYTES, pages_in_turn};
 use crate::element::{Element, Real};
 
@@ -68,6 +68,9 @@ impl<T: Real> Loop for SumOf<'_, T> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
+        if self.values.len() <= BLOCK {
+            return block_sum(at, self.values); // a tree of one block: making it would take longer than a short sum
+        }
         let mut tree = Tree::new();
         let (mut blocks, rest) = self.values.as_chunks::<BLOCK>();
         if At::<LEVEL>::HAS_V4 && self.in_turn {
@@ -123,27 +126,29 @@ impl<T: Real> Loop for Dot<'_, T> {
     #[inline(always)]
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let Self(a, b) = self;
+        if a.len() <= BLOCK {
+            return block_dot(at, a, b);
+        }
         let mut tree = Tree::new();
-        // The products of a block pass through the first-level cache: a loop that also adds is not vectorised.
-        let mut products = [T::Compute::ZERO; BLOCK];
         let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
         let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
         for (a, b) in a_blocks.iter().zip(b_blocks) {
-            multiply(at, a, b, &mut products);
-            tree.push(block_sum(at, &products));
+            tree.push(block_dot(at, a, b));
         }
-        let products = &mut products[..a_rest.len()];
-        multiply(at, a_rest, b_rest, products);
-        tree.finish((!products.is_empty()).then(|| block_sum(at, products)))
+        tree.finish((!a_rest.is_empty()).then(|| block_dot(at, a_rest, b_rest)))
     }
 }
 
-/// `products[i] = a[i] * b[i]`.
+/// The sum of the products of at most [`BLOCK`] elements, added as by [`block_sum`].
 #[inline(always)]
-fn multiply<T: Real, const LEVEL: u8>(at: At<LEVEL>, a: &[T], b: &[T], products: &mut [T::Compute]) {
-    for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
-        *product = widen(at, *a) * widen(at, *b);
+fn block_dot<T: Real, const LEVEL: u8>(at: At<LEVEL>, a: &[T], b: &[T]) -> T::Compute {
+    let ((a_rows, a_rest), (b_rows, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut lanes = [T::Compute::ZERO; LANES];
+    add_products(at, a_rows, b_rows, &mut lanes);
+    for ((lane, a), b) in lanes.iter_mut().zip(a_rest).zip(b_rest) {
+        *lane += widen(at, *a) * widen(at, *b);
     }
+    add_lanes(&lanes)
 }
 
 /// The sum of at most [`BLOCK`] elements: lanes, then pairs of lanes.

@@ -11,7 +11,9 @@ use dahl_core::{Element, ElementType, Real};
 
 use crate::cpu::compute::widened_len;
 use crate::cpu::conv2d::{self, Convolution, Direct, IMAGES, add_if_finite};
-use crate::cpu::direct::{self, Rectified, Unpool, UnpoolWorkspace, pooled, rectified, window_places};
+use crate::cpu::direct::{
+    self, Images, Rectified, Unpool, UnpoolWorkspace, pooled, rectified, window_places,
+};
 use crate::cpu::gemm::Cores;
 use crate::cpu::lanes::in_lanes;
 use crate::cpu::row_major::add_sums;
@@ -122,19 +124,20 @@ impl Direct<'_> {
     ) -> Option<()> {
         let (shape, output) = (self.conv.filters(), self.conv.window.positions());
         in_lanes!(self.element, U => {
-            let (input, gradient, out) = (cast_slice::<_, U>(input), cast_slice(gradient), cast_slice(out));
+            let images = Images::<U>::whole(cast_slice(input), self.conv.image_len());
+            let (gradient, out) = (cast_slice(gradient), cast_slice(out));
             let (by_filters, by_bias) = (cast_slice_mut(by_filters), cast_slice_mut(by_bias));
             if let Some(Windows { size, index }) = windows {
                 with_unpool_workspace::<U, _>(output, size, |workspace| {
                     let source = Unpool::<U> { gradient, out, index, size, by_bias, workspace };
-                    direct::gradient(self.plane, shape, input, source, by_filters);
+                    direct::gradient(self.plane, shape, images, source, by_filters);
                 });
             } else {
                 let len = output.iter().product();
                 let lengths = [len, widened_len::<U>(len), widened_len::<U>(len)];
                 with_scratch(lengths, |[passed, wide_gradient, wide_out]| {
                     let source = Rectified::<U> { gradient, out, by_bias, passed, wide_gradient, wide_out };
-                    direct::gradient(self.plane, shape, input, source, by_filters);
+                    direct::gradient(self.plane, shape, images, source, by_filters);
                 });
             }
         })

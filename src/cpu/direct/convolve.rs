@@ -13,6 +13,7 @@ use pulp::{Simd, WithSimd};
 use super::bf16_dot::{self, ChannelPairs, Lengths};
 use super::by_filters::{FilterVectors, Group};
 use super::filters::{Filters, MOST, Order, blocks_of_units};
+use super::images::Images;
 use super::plane::Plane;
 use crate::cpu::bf16_dot::Pair;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
@@ -71,7 +72,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
 pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     plane: Plane,
     shape: Filters,
-    images: &[T],
+    images: Images<'_, T>,
     (filters, order): (&[T], Order),
     bias: Option<&[T::Compute]>,
     epilogue: E,
@@ -129,7 +130,7 @@ fn with_pairs<R>(lengths: Option<Lengths>, f: impl FnOnce(Option<PairBuffers<'_>
 struct Convolve<'a, T: Real, E> {
     plane: Plane,
     shape: Filters,
-    images: &'a [T],
+    images: Images<'a, T>,
     bias: Option<&'a [T::Compute]>,
     epilogue: E,
     /// Planes and filters in pairs, if the machine multiplies those.
@@ -163,9 +164,15 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
         self.unpacked.unwrap_or(self.planes)
     }
 
-    /// Makes the first of `images` the current one. The first call packs the filters.
+    /// Makes image `number` the current one. The first call packs the filters.
     #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, images: &'a [T]) {
+    fn take<S: Simd>(
+        &mut self,
+        simd: S,
+        plane: &Plane,
+        shape: &Filters,
+        (images, number): (Images<'a, T>, usize),
+    ) {
         if !self.is_ready {
             self.is_ready = true;
             self.planes.fill(T::Compute::ZERO); // their borders, and what is read behind the last one
@@ -175,10 +182,11 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
                 None => shape.pack(filters, order, self.packed),
             }
         }
-        self.unpacked = plane.unpacked(images, self.planes.len());
-        if self.unpacked.is_none() {
-            let image_len = shape.in_channels * plane.image[0] * plane.image[1];
-            plane.border(simd, &images[..image_len], self.planes);
+        self.unpacked = plane.unpacked(images.from(number), self.planes.len());
+        if self.unpacked.is_none()
+            && let Some(image) = images.get(number)
+        {
+            plane.border(simd, image, self.planes);
         }
     }
 }
@@ -236,16 +244,14 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let [rows, columns] = self.plane.image;
-        let image_len = self.shape.in_channels * rows * columns;
         let [single, paired] = [false, true].map(|in_pairs| {
             let way = self.way(in_pairs);
             (way, way.blocks(self.shape.out_channels))
         });
-        for (number, image) in self.images.chunks_exact(image_len).enumerate() {
+        for (number, image) in self.images.each().enumerate() {
             let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
             if !in_pairs {
-                self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
+                self.singles.take(simd, &self.plane, &self.shape, (self.images, number));
             }
             // One loop for all, so that the epilogue is compiled once.
             let (way, blocks) = if in_pairs { paired.clone() } else { single.clone() };
@@ -275,8 +281,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// The memory to prefetch while the sums of these filters of an image are computed: that which the epilogue will
     /// write, and the same fraction of the next image as these are of all filters.
     fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<3> {
-        let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
-        let next = self.images.chunks_exact(image_len).nth(image + 1).unwrap_or_default();
+        let next = self.images.get(image + 1).unwrap_or_default();
         let [begin, end] =
             [filters.start, filters.end].map(|filter| filter * next.len() / self.shape.out_channels);
         let [written, also_written] = self.epilogue.written(&self.plane, image, filters);

@@ -14,6 +14,7 @@ use pulp::{Simd, WithSimd};
 use super::bf16_dot::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::by_filters::{FilterVectors, Products, Singles};
 use super::filters::{Filters, MOST, blocks, blocks_of_units};
+use super::images::Images;
 use super::plane::Plane;
 use super::source::Source;
 use crate::cpu::bf16_dot::Pair;
@@ -34,7 +35,7 @@ const SUMS_BYTES: usize = 4 << 20;
 pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     plane: Plane,
     shape: Filters,
-    images: &[T],
+    images: Images<'_, T>,
     gradient: G,
     filters_gradient: &mut [T::Compute],
 ) {
@@ -127,7 +128,7 @@ struct Gradient<'a, T: Real, G> {
     at_once: usize,
     /// Filters per block of sums.
     unit: usize,
-    images: &'a [T],
+    images: Images<'a, T>,
     gradient: G,
     filters_gradient: &'a mut [T::Compute],
     /// The planes and the gradient in their own type, if the machine multiplies pairs of it.
@@ -166,8 +167,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             }
             // Sums in pairs flush very small numbers to 0, so the sums must have none when pairs are added.
             let mut may_be_pairs = true;
-            let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
-            for (number, image) in self.images.chunks_exact(image_len).enumerate() {
+            for (number, image) in self.images.each().enumerate() {
                 let parts = &mut self.parts[..filters * self.part_len];
                 let (plane, numbers) = (&self.parts_plane, begin..begin + filters);
                 let mut is_given = self.by_filters.is_some()
@@ -189,8 +189,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                     if !is_given {
                         self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
                     }
-                    self.unpacked =
-                        self.plane.unpacked(&self.images[number * image_len..], self.planes.len());
+                    self.unpacked = self.plane.unpacked(self.images.from(number), self.planes.len());
                     if self.unpacked.is_none() {
                         self.border(simd, image);
                     }
@@ -277,8 +276,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
 
     /// The memory that is read for an image and its gradient by the sums of these filters; none after the last image.
     fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<4> {
-        let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
-        let Some(elements) = self.images.chunks_exact(image_len).nth(image) else {
+        let Some(elements) = self.images.get(image) else {
             return Prefetch::new([&[]; 4]);
         };
         let [gradient, out, index] = self.gradient.read(&self.plane, image, filters);

@@ -50,7 +50,7 @@ impl Plane {
     }
 
     /// Rows and columns of the output.
-    pub(super) fn output(&self) -> [usize; 2] {
+    pub(crate) fn output(&self) -> [usize; 2] {
         [0, 1].map(|axis| self.image[axis] + 2 * self.padding[axis] + 1 - self.kernel[axis])
     }
 

@@ -75,7 +75,7 @@ fn triples([first, second, third]: [usize; 3]) -> impl Iterator<Item = [usize; 3
 }
 
 fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
-    let (lengths, [_, in_channels, out_channels], plane) = (case.lengths(), case.extents, case.plane);
+    let (lengths, [batch, in_channels, out_channels], plane) = (case.lengths(), case.extents, case.plane);
     let mut integers = |length: usize| (0..length).map(|_| f64::from(rng.i8(-4..=4))).collect::<Vec<_>>();
     let [images, filters, gradient_of_output] = lengths.map(&mut integers);
     let bias = integers(out_channels);
@@ -101,19 +101,21 @@ fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
     let mut out = vec![T::NAN; lengths[2]];
     let shape = Filters { out_channels, in_channels, taps };
     let write = Write { out: &mut out, out_channels };
-    convolve(plane, shape, &images, (&filters, Order::Forward), Some(&bias), write);
+    let images = Images::whole(&images, lengths[0] / batch);
+    convolve(plane, shape, images, (&filters, Order::Forward), Some(&bias), write);
     assert_rounded(&out, &to_output);
 
     let mut out = vec![T::NAN; lengths[0]];
     let back = Filters { out_channels: in_channels, in_channels: out_channels, taps };
     let reversed = plane.reversed().expect("the padding is below the kernel's extents");
     let write = Write { out: &mut out, out_channels: in_channels };
-    convolve(reversed, back, &gradient_of_output, (&filters, Order::Reversed), None, write);
+    let gradients = Images::whole(&gradient_of_output, lengths[2] / batch);
+    convolve(reversed, back, gradients, (&filters, Order::Reversed), None, write);
     assert_rounded(&out, &to_images);
 
     // The gradient is added to these.
     let mut out = vec![T::Compute::ONE; lengths[1]];
-    gradient(plane, shape, &images, Given { gradient: &gradient_of_output, out_channels }, &mut out);
+    gradient(plane, shape, images, Given { gradient: &gradient_of_output, out_channels }, &mut out);
     assert!(out.iter().zip(&to_filters).all(|(out, exact)| out.to_f64() == exact + 1.0), "{context}");
 }
 

@@ -3,7 +3,7 @@ use half::bf16;
 use super::{Filters, Order, Plane};
 use crate::cpu::conv2d::{self, Convolution};
 use crate::cpu::conv2d_relu::forward_relu;
-use crate::cpu::direct::{Write, convolve};
+use crate::cpu::direct::{Images, Write, convolve};
 use crate::cpu::gemm::Cores;
 use crate::cpu::im2col::Window;
 
@@ -171,7 +171,14 @@ fn sums_are_narrowed_as_numbers_are() {
         let (images, filters) = (vec![bf16::ONE; 2 * 128 * plane.outputs()], vec![bf16::ZERO; shape.len()]);
         let mut out = vec![bf16::MIN_POSITIVE; 2 * bias.len() * plane.outputs()];
         let write = Write { out: &mut out, out_channels: bias.len() };
-        convolve(plane, shape, &images, (&filters, Order::Forward), Some(&bias), write);
+        convolve(
+            plane,
+            shape,
+            Images::whole(&images, 128 * plane.outputs()),
+            (&filters, Order::Forward),
+            Some(&bias),
+            write,
+        );
         for (sums, bias) in out.chunks(plane.outputs()).zip(bias.iter().cycle()) {
             let expected = bf16::from_f32(bias + 0.0).to_bits(); // products of 0 are added: -0 becomes 0
             assert!(sums.iter().all(|sum| sum.to_bits() == expected), "{bias} is {sums:?}");

@@ -1,11 +1,9 @@
-//! Convolutions of one input channel with some filters, line by line: those of groups with one input channel.
-//!
-//! `channel: [volume]`, `filters: [filters, taps]`, outputs and their gradients `[filters, positions]`.
+//! The same line by line, for element types that have no vectors, and for numbers that a border of zeros would change.
 
 use dahl_core::{Element, Real, simd};
 
-use super::scratch::with_scratch;
-use super::volume::{Columns, Volume, add_to_strided};
+use crate::cpu::scratch::with_scratch;
+use crate::cpu::volume::{Columns, Volume, add_to_strided};
 
 /// The outputs. Products with padding are added too: they are NaN if an element of a filter is not finite.
 #[inline(always)]
