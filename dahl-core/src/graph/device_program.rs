@@ -3,6 +3,7 @@
 //! It refers to the tasks of the ordinary replay for their descriptions. What the worker of the device makes of it is behind
 //! `prepared`; nothing here knows devices.
 #![allow(unsafe_code, reason = "refers to the records of a replay that is kept beside it")]
+#![cfg_attr(any(dahl_fuzz, not(feature = "cuda")), allow(dead_code, reason = "there are no such devices"))]
 
 use std::any::Any;
 use std::fmt;

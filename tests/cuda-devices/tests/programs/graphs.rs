@@ -73,7 +73,7 @@ fn a_program_is_one_graph() {
 #[program]
 fn in_parts(_scope: &Recording<'_>, x: &mut Matrix<'_, f64>) -> Result<()> {
     let mut parts = x.partition_mut(Axis(0), 2)?;
-    let [one, other] = parts.iter_mut().collect::<Vec<_>>().try_into().ok().expect("there are two parts");
+    let [one, other] = parts.iter_mut().collect::<Vec<_>>().try_into().expect("there are two parts");
     scale_self(one, 2.0)?;
     square_self(other)
 }
