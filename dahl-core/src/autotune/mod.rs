@@ -310,6 +310,8 @@ impl ChoiceCache {
         codelet: &'static Codelet,
         task: &TaskDesc,
     ) -> Option<&'static Kernel> {
+        // A library may have been left out since the task was recorded.
+        target.only(task).or_else(|| target.kernels(codelet).next())?;
         match self.find(choices, target, codelet, task) {
             Found::Fixed(selection) => Some(selection.kernel),
             Found::Entry(entry) => entry.settled(target.idle > 0),
@@ -424,10 +426,6 @@ impl TuningEntry {
     }
 
     /// The final kernel, if there is one.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
     fn settled(&self, idle: bool) -> Option<&'static Kernel> {
         let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
         (decided != OPEN).then(|| self.kernels[decided as usize >> 1])

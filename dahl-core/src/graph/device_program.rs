@@ -13,7 +13,10 @@ use super::record::Submitted;
 use super::replay::Replay;
 use crate::access::AccessMode;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The most replays of a pause.
+const MOST_PAUSED: u32 = 64;
 
 /// A program as one graph of a device.
 ///
@@ -30,6 +33,8 @@ pub(crate) struct DeviceProgram {
     pub(crate) resets: Box<[(usize, Fill)]>,
     /// How the bound arrays are used, in their order.
     pub(crate) bound: Box<[AccessMode]>,
+    /// The number of each bound array, by which failures are passed on.
+    pub(crate) bound_arrays: Box<[u32]>,
     /// Of each bound array: the steps that use it.
     pub(crate) uses: Box<[Box<[u32]>]>,
     /// The steps whose plain arguments each call sets.
@@ -38,6 +43,8 @@ pub(crate) struct DeviceProgram {
     pub(crate) prepared: Mutex<Option<Box<dyn Any + Send>>>,
     /// Whether the device does not take it as one graph.
     is_refused: AtomicBool,
+    /// How many replays do without a graph before the next one tries, since the device had no room; and how many did so last.
+    pause: [AtomicU32; 2],
     tasks: NonNull<Replay>,
 }
 
@@ -115,10 +122,12 @@ impl DeviceProgram {
             constants: Box::default(),
             resets: Box::default(),
             bound,
+            bound_arrays: Box::default(),
             uses: uses.into_iter().map(Vec::into_boxed_slice).collect(),
             varying: Box::default(),
             prepared: Mutex::new(None),
             is_refused: AtomicBool::new(false),
+            pause: Default::default(),
             tasks: NonNull::from(tasks),
         }
     }
@@ -131,6 +140,24 @@ impl DeviceProgram {
     /// Whether it was [refused](Self::refuse).
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused.load(Ordering::Relaxed)
+    }
+
+    /// Lets the next replays do without a graph, twice as many as the last time: the device has no room for it.
+    pub(crate) fn pause(&self) {
+        let [left, last] = &self.pause;
+        let next = (2 * last.load(Ordering::Relaxed)).clamp(1, MOST_PAUSED);
+        last.store(next, Ordering::Relaxed);
+        left.store(next, Ordering::Relaxed);
+    }
+
+    /// Whether the next replay does without a graph, because of a [`pause`](Self::pause), which is one replay shorter then.
+    pub(crate) fn is_paused(&self) -> bool {
+        let left = &self.pause[0];
+        let is_paused = left.load(Ordering::Relaxed) > 0;
+        if is_paused {
+            left.fetch_sub(1, Ordering::Relaxed);
+        }
+        is_paused
     }
 
     /// The task of a step, whose description says what it does.

@@ -64,11 +64,11 @@ pub(crate) struct Running {
 /// What keeps the tasks of a replay.
 pub(crate) trait Keeps: Any + Send + Sync + std::fmt::Debug {
     /// Begins the replay of a program task by task, which a device cannot run as one graph now: `task` is what it would have
-    /// been. `is_placed` says whether the device runs each of its tasks.
+    /// been.
     ///
     /// # Safety
     /// The task has begun and not ended, and nothing else ends its replay, which was `envelope`'s.
-    unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>, is_placed: bool);
+    unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>);
 }
 
 // SAFETY: `running` is written by the thread that begins the replay, before it hands a task over, and taken by the thread

@@ -7,10 +7,8 @@ use crate::access::AccessMode;
 use crate::description::{Placement, Step as Part, TaskDesc};
 use crate::executor::Executor;
 use crate::graph::{DeviceProgram, DeviceStep, Fill, Replay, Source};
+use crate::memory::ALIGN_BYTES;
 use crate::observer::Forecast as _;
-
-/// Parts begin at multiples of so many bytes on a device, as arrays do there: kernels and libraries choose by alignment.
-const ALIGN_BYTES: usize = 256;
 
 /// The device's worker that runs programs as one graph: that of the first CUDA device.
 ///
@@ -72,9 +70,10 @@ pub(super) unsafe fn device_program(
             clears: places.clears(steps, number),
         });
     }
-    let bound = places.bound(steps);
+    let (bound, bound_arrays) = places.bound(steps);
     // SAFETY: guaranteed by the caller.
     let mut program = unsafe { DeviceProgram::new(tasks, device_steps, bound) };
+    program.bound_arrays = bound_arrays;
     program.block_bytes = block_bytes;
     program.constants = places.constants.into();
     program.resets = places.resets.into();
@@ -165,7 +164,8 @@ impl<'a> Places<'a> {
     /// How a step uses an array, if that was the first use of all, and whether it changes it. None if it touches no element.
     fn first_use(&self, step: &Step, index: usize, array: usize) -> Option<(AccessMode, bool)> {
         let StepKind::Task(desc) = &step.kind else {
-            return matches!(step.kind, StepKind::Forget).then_some((AccessMode::RW, true));
+            let mode = if self.whole_of.contains_key(&array) { AccessMode::RW } else { AccessMode::W };
+            return matches!(step.kind, StepKind::Forget).then_some((mode, true));
         };
         let changes = !desc.access(index).mode.is_shared();
         let mode = match overwrites(desc, index) && !self.whole_of.contains_key(&array) {
@@ -190,6 +190,7 @@ impl<'a> Places<'a> {
         let mut offset = 0;
         if let Place::Part(part) = spec.place {
             offset = part.layout.offset * spec.element.size_bytes;
+            // As arrays are in the block: kernels and libraries choose by alignment.
             if !part.layout.is_contiguous() || offset % ALIGN_BYTES != 0 {
                 return Err("a part of an array is strided, or is not aligned".to_owned());
             }
@@ -232,16 +233,18 @@ impl<'a> Places<'a> {
         is_read.then_some(self.arrays[array].bytes)
     }
 
-    /// How each bound array is used, in their order.
-    fn bound(&self, steps: &[Step]) -> Box<[AccessMode]> {
-        let mut bound: Vec<(usize, AccessMode)> = Vec::new();
+    /// How each bound array is used, in their order, and its number.
+    fn bound(&self, steps: &[Step]) -> (Box<[AccessMode]>, Box<[u32]>) {
+        let mut bound: Vec<(usize, AccessMode, u32)> = Vec::new();
         for (array, spec) in self.arrays.iter().enumerate() {
             let Place::Bound(index) = spec.place else { continue };
             let is_first_whole = steps
                 .iter()
                 .find_map(|step| {
                     let index = step.arrays.iter().position(|other| *other == Some(array))?;
-                    let StepKind::Task(desc) = &step.kind else { return Some(false) };
+                    let StepKind::Task(desc) = &step.kind else {
+                        return Some(matches!(step.kind, StepKind::Forget));
+                    };
                     let bytes = desc.access(index).layout.len() * spec.element.size_bytes;
                     Some(overwrites(desc, index) && bytes == spec.bytes)
                 })
@@ -251,10 +254,10 @@ impl<'a> Places<'a> {
                 Some((_, true)) => AccessMode::RW,
                 _ => AccessMode::R,
             };
-            bound.push((index, mode));
+            bound.push((index, mode, array as u32));
         }
-        bound.sort_unstable_by_key(|(index, _)| *index);
-        bound.into_iter().map(|(_, mode)| mode).collect()
+        bound.sort_unstable_by_key(|(index, ..)| *index);
+        (bound.iter().map(|(_, mode, _)| *mode).collect(), bound.iter().map(|(.., array)| *array).collect())
     }
 }
 

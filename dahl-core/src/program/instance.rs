@@ -22,7 +22,8 @@ use crate::description::{Action, Call, TaskDesc};
 use crate::device::Requester;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{
-    ArrayState, Begin, Content, Engine as _, Keeps, Origin, Party, Record, Replay, Running, Submitted,
+    ArrayState, Begin, Content, DeviceProgram, Engine as _, Keeps, Origin, Party, Record, Replay, Running,
+    Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
 use crate::shape::Layout;
@@ -33,6 +34,8 @@ use crate::task::{self, Draft, block_in_submission};
 pub struct Instance {
     engine: Engine,
     name: &'static Codelet,
+    /// As one task of a device; or why no device runs it so. Dropped before `replay`, to which it refers.
+    on_device: std::result::Result<OnDevice, String>,
     replay: Box<Replay>,
     /// Those that are not bound.
     arrays: Vec<Option<NonNull<ArrayState>>>,
@@ -50,8 +53,6 @@ pub struct Instance {
     tasks: u64,
     /// Each replay accesses it exclusively.
     turn: Array<'static, u8, 1>,
-    /// As one task of a device; or why no device runs it so.
-    on_device: std::result::Result<OnDevice, String>,
     pending: PendingCalls,
     _block: Block,
 }
@@ -63,16 +64,11 @@ unsafe impl Send for Instance {}
 unsafe impl Sync for Instance {}
 
 impl Keeps for Instance {
-    unsafe fn begin_by_task(
-        self: Arc<Self>,
-        task: &Submitted,
-        envelope: NonNull<Submitted>,
-        is_placed: bool,
-    ) {
+    unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>) {
         let states =
             task.accesses().map(|access| NonNull::from(access.state().expect("each is of an array")));
         // SAFETY: guaranteed by the caller: the turn is still this replay's, whose envelope holds its accesses.
-        unsafe { self.begin_tasks(envelope, states, is_placed) };
+        unsafe { self.begin_tasks(envelope, states) };
     }
 }
 
@@ -207,7 +203,13 @@ impl Instance {
 
     /// Whether a CUDA device runs it as one graph, or why it does not; nothing if the runtime has no devices.
     pub fn on_device(&self) -> Option<std::result::Result<(), &str>> {
-        let result = self.on_device.as_ref().map(drop).map_err(String::as_str);
+        let result = match &self.on_device {
+            Ok(device) if device.program().is_some_and(DeviceProgram::is_refused) => {
+                Err("the device refuses it, for a reason that was printed")
+            }
+            Ok(_) => Ok(()),
+            Err(reason) => Err(reason.as_str()),
+        };
         self.engine.has_devices().then_some(result)
     }
 
@@ -316,11 +318,11 @@ impl Instance {
             // SAFETY: guaranteed by the caller.
             Some(device) => unsafe { device.begin(self.engine.executor(), running, bound) },
             // SAFETY: as above.
-            None => unsafe { self.begin_tasks(envelope, bound, false) },
+            None => unsafe { self.begin_tasks(envelope, bound) },
         }
     }
 
-    /// Begins a replay, task by task; on the device that could run all of them as one graph if they are `placed` there.
+    /// Begins a replay, task by task.
     ///
     /// # Safety
     /// As [`begin`](Self::begin); the plain arguments are those of the call.
@@ -328,12 +330,8 @@ impl Instance {
         self: Arc<Self>,
         envelope: NonNull<Submitted>,
         bound: impl Iterator<Item = NonNull<ArrayState>>,
-        is_placed: bool,
     ) {
         let executor = self.engine.executor();
-        if let Ok(device) = &self.on_device {
-            device.place(&self.replay, is_placed);
-        }
         for (uses, state) in self.uses.iter().zip(bound) {
             // SAFETY: the envelope's access keeps the array.
             let id = unsafe { state.as_ref() }.id();

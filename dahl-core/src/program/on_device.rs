@@ -11,7 +11,6 @@ use crate::codelet::Codelet;
 use crate::description::{Action, Call, Placement};
 use crate::executor::Executor;
 use crate::graph::{ArrayState, DeviceProgram, Party, Record, Replay, Running};
-use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::task;
 
 /// A program as one task of a device.
@@ -21,8 +20,6 @@ pub(super) struct OnDevice {
     worker: usize,
     /// With one task. Each replay runs this one or the instance's own.
     replay: Box<Replay>,
-    /// Whether each task of the instance's own replay is to run on the device, too.
-    is_placed: AtomicBool,
 }
 
 impl OnDevice {
@@ -55,7 +52,7 @@ impl OnDevice {
         let node = &replay.nodes()[0];
         // SAFETY: as above.
         drop(unsafe { node.record.set_party(Party::Node(node.address())) });
-        Ok(Self { worker, replay, is_placed: AtomicBool::new(false) })
+        Ok(Self { worker, replay })
     }
 
     /// Whether the device is to run the next replay as one graph: it is there, and nobody wants to see single tasks.
@@ -63,10 +60,11 @@ impl OnDevice {
         executor.recorder().is_none()
             && !executor.shows_submissions()
             && executor.is_working_device(self.worker)
-            && self.program().is_some_and(|program| !program.is_refused())
+            && self.program().is_some_and(|program| !program.is_refused() && !program.is_paused())
     }
 
-    fn program(&self) -> Option<&DeviceProgram> {
+    /// What the device runs.
+    pub(super) fn program(&self) -> Option<&DeviceProgram> {
         self.replay.nodes()[0].device_program.as_deref()
     }
 
@@ -95,17 +93,5 @@ impl OnDevice {
         unsafe { self.replay.begin(running) };
         // SAFETY: the record is prepared, and the caller keeps it.
         unsafe { task::begin_replay(executor, &self.replay) };
-    }
-
-    /// Lets each task run on the device, or where the scheduler wants.
-    pub(super) fn place(&self, tasks: &Replay, is_placed: bool) {
-        if self.is_placed.swap(is_placed, Ordering::Relaxed) == is_placed {
-            return;
-        }
-        let place = if is_placed { Placement::Worker(self.worker) } else { Placement::Any };
-        for node in tasks.nodes() {
-            // SAFETY: no replay runs, and this thread begins one.
-            unsafe { node.record.desc_mut() }.set_place(place);
-        }
     }
 }

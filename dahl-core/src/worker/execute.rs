@@ -1,5 +1,8 @@
 //! Runs one task: prepares its arrays, calls its kernel, and finalizes its outputs.
-#![allow(unsafe_code, reason = "finalizes the outputs of a task that holds its accesses")]
+#![allow(
+    unsafe_code,
+    reason = "finalizes the outputs of a task that holds its accesses, and begins the replays of programs"
+)]
 
 use std::sync::Arc;
 
@@ -11,7 +14,7 @@ use crate::codelet::Codelet;
 use crate::description::{Action, Step as Part, TaskDesc};
 use crate::engine::Shared;
 use crate::error::Failure;
-use crate::graph::{Access, Submitted};
+use crate::graph::{Access, Node, Party, Running, Submitted};
 use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
@@ -25,6 +28,10 @@ pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyT
         return Step::of_worker(shared, *worker, recycler, lifo_slot).run_handed_over(task.task());
     }
     let task = task.task();
+    if matches!(task.desc().action(), Action::Program(_)) {
+        // The worker of its device is gone.
+        return begin_by_task(shared, context.worker, task);
+    }
     let codelet = task.desc().codelet();
     shared.stall().take(context.worker, task.desc().sequence());
     if let Some(recorder) = shared.recorder() {
@@ -33,6 +40,26 @@ pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyT
     task.accesses().for_each(Access::fetch_next);
     let outcome = run_task(shared, context, task, codelet, None);
     complete(shared, context, task, outcome);
+}
+
+/// Begins the tasks of a whole program one by one, which no device runs as one graph now. None of it has been issued.
+#[cold]
+pub(super) fn begin_by_task(shared: &Shared, worker: Option<usize>, task: &Submitted) {
+    // SAFETY: the task has not been counted as ended.
+    let replay = unsafe { node_of(task).replay() };
+    // SAFETY: it has begun, and nothing ends it.
+    let Running { envelope, keeps } = unsafe { replay.give_up() };
+    // SAFETY: as above; the replay's envelope has not been completed.
+    unsafe { keeps.begin_by_task(task, envelope) };
+    shared.stall().end(worker);
+    shared.count_completed(worker);
+}
+
+/// The node of a whole program.
+pub(super) fn node_of<'r>(task: &Submitted) -> &'r Node {
+    let &Party::Node(node) = task.party() else { unreachable!("a whole program is a task of a replay") };
+    // SAFETY: the task has not been counted as ended, so the program is kept.
+    unsafe { Node::at(node) }
 }
 
 /// Runs the action of a task. In a simulation its duration is `simulated_ns`.

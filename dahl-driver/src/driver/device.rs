@@ -210,14 +210,19 @@ impl CudaDevice {
         Allocation::new(self, bytes, reservation, UP)
     }
 
+    /// The streams that receive work. A wait for the other one would end what it captures.
+    fn working_streams(&self) -> impl Iterator<Item = &Arc<Stream>> {
+        self.streams.iter().filter(|stream| stream.number() != CAPTURE)
+    }
+
     /// Waits until it has nothing to do any more.
     pub fn synchronize(&self) -> Result<(), CudaError> {
-        self.streams.iter().try_for_each(|stream| stream.synchronize())
+        self.working_streams().try_for_each(|stream| stream.synchronize())
     }
 
     /// The same, whatever went wrong with what it had to do.
     pub fn drain(&self) {
-        self.streams.iter().for_each(|stream| stream.drain());
+        self.working_streams().for_each(|stream| stream.drain());
     }
 
     /// An event behind what the compute stream has been given.

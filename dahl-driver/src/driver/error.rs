@@ -14,7 +14,7 @@ use super::calls;
 pub(super) struct Code(u32);
 
 /// What is wrong with one call alone. After any other code, one that is not known included, the device is not used any more.
-const SURVIVED: [CUresult; 18] = [
+const SURVIVED: [CUresult; 28] = [
     CUresult::CUDA_ERROR_INVALID_VALUE,
     CUresult::CUDA_ERROR_OUT_OF_MEMORY,
     CUresult::CUDA_ERROR_INVALID_IMAGE,
@@ -33,6 +33,16 @@ const SURVIVED: [CUresult; 18] = [
     CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
     CUresult::CUDA_ERROR_NOT_PERMITTED,
     CUresult::CUDA_ERROR_NOT_SUPPORTED,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_MERGE,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    CUresult::CUDA_ERROR_CAPTURED_EVENT,
+    CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+    CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
 ];
 
 /// A call of the driver that failed.

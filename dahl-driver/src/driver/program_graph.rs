@@ -62,7 +62,7 @@ impl ProgramGraph {
         })
     }
 
-    /// Adds a node after others. `add` is given room for it, the graph, and those others.
+    /// Adds a node after others, none of which is there twice. `add` is given room for it, the graph, and those others.
     fn add(
         &mut self,
         call: &'static str,
@@ -115,8 +115,10 @@ impl ProgramGraph {
         parameters: KernelParameters<'_>,
     ) -> Result<(), CudaError> {
         let _entered = self.device.enter()?;
+        let form = Form::new(function, config);
+        self.device.ask_for_shared(&form)?;
         let mut pointers = parameters.pointers();
-        let launch = Form::new(function, config).node(&mut pointers);
+        let launch = form.node(&mut pointers);
         let (executable, node) = (self.executable, self.nodes[node]);
         // SAFETY: G; the driver has read the values when the call returns.
         let code = unsafe { calls::cuGraphExecKernelNodeSetParams_v2(executable, node, &raw const launch) };

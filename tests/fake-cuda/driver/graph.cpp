@@ -22,6 +22,7 @@ template <class F> static CUresult of_graph(CUgraph graph, F body) {
 static CUresult add(CUgraphNode *to, CUgraph graph, const CUgraphNode *after, size_t count, Work work) {
     for (size_t i = 0; i < count; i++) {
         if (!graph->has(after[i])) return CUDA_ERROR_INVALID_VALUE;
+        if (std::find(after, after + i, after[i]) != after + i) return CUDA_ERROR_INVALID_VALUE; // no duplicates
     }
     *to = graph->add(std::move(work), std::vector<Node *>(after, after + count));
     return CUDA_SUCCESS;

@@ -142,7 +142,7 @@ impl Libraries {
         location: &'static Location<'static>,
     ) -> Result<&mut Cublas, CudaCallError> {
         let queue = self.queue;
-        made(&mut self.cublas, worker, CudaLibrary::Cublas, || {
+        made((queue, CudaLibrary::Cublas), &mut self.cublas, worker, || {
             let most = most_bytes(worker);
             let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
             let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
@@ -155,7 +155,7 @@ impl Libraries {
         let most = most_bytes(worker).min(MOST_BYTES);
         let queue = self.queue;
         let make = || Cudnn::new(worker.device, most, worker.device.allows_tf32(), queue);
-        made(&mut self.cudnn, worker, CudaLibrary::Cudnn, make)
+        made((queue, CudaLibrary::Cudnn), &mut self.cudnn, worker, make)
     }
 }
 
@@ -164,11 +164,12 @@ fn most_bytes(worker: &Worker<'_>) -> usize {
     worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT)
 }
 
-/// The handle of a library; creates it if necessary. If that fails, the device does without the library from now on.
+/// The handle of a library for a queue; creates it if necessary. If that fails, the device does without the library from now on;
+/// without a handle for graphs, the program does without a graph.
 fn made<'h, H>(
+    (queue, library): (Queue, CudaLibrary),
     handle: &'h mut Option<H>,
     worker: &Worker<'_>,
-    library: CudaLibrary,
     make: impl FnOnce() -> Result<H, CudaCallError>,
 ) -> Result<&'h mut H, CudaCallError> {
     // A missing library is not a failure of the task.
@@ -178,6 +179,7 @@ fn made<'h, H>(
         None if !worker.device.has_library(library) => unsupported(format!("there is no {}", library.name())),
         None => match make() {
             Ok(made) => Ok(handle.insert(made)),
+            Err(error) if queue == Queue::Capture => Err(CudaCallError::Failed(error.to_string())),
             Err(error) => {
                 worker.device.leave_out(library);
                 eprintln!("dahl: {}: {} is not used: {error}", worker.context.name(), library.name());
@@ -201,7 +203,12 @@ impl Lender for Loan<'_, '_, '_> {
     }
 
     fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError> {
-        let own = self.worker.allocate(bytes, "workspace", self.task.desc().location()).map_err(no_room)?;
+        let own = self.worker.allocate(bytes, "workspace", self.task.desc().location());
+        let own = own.map_err(|error| match (self.libraries.queue, no_room(error)) {
+            // Another kernel in the graph would have other bits than the same task by itself.
+            (Queue::Capture, CudaCallError::Unsupported(reason)) => CudaCallError::Failed(reason),
+            (_, error) => error,
+        })?;
         let address = own.pointer().addr() as u64;
         self.own.push(own);
         Ok(address)

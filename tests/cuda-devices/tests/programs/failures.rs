@@ -49,6 +49,39 @@ fn what_depends_on_a_failed_task_has_no_value_and_the_next_replay_has() {
     });
 }
 
+/// The rows of `x` in two parts: those of `source` that each index says.
+#[program]
+fn selects(
+    _scope: &Recording<'_>,
+    source: &Matrix<'_, f32>,
+    indices: &[Matrix<'_, u32>],
+    x: &mut Matrix<'_, f32>,
+) -> Result<()> {
+    let mut parts = x.partition_mut(Axis(0), 2)?;
+    parts.iter_mut().zip(indices).try_for_each(|(part, index)| gather(source, index, part, 0))
+}
+
+#[test]
+fn a_failure_in_one_part_leaves_the_whole_array_without_a_value() {
+    in_seeds(0..4, |rt, _| {
+        let mut selects = Selects::new(rt);
+        let source = rt.from_vec([3, 16], numbers(48, 1))?;
+        let index = |value: u32| rt.from_vec([2, 16], vec![value; 32]);
+        let mut x = rt.zeros([4, 16])?;
+        selects.call(&source, &[index(1)?, index(2)?], &mut x)?;
+        let rows = x.to_vec()?;
+        assert_eq!(rows[..16], numbers::<f32>(48, 1)[16..32]);
+        for indices in [[index(9)?, index(2)?], [index(1)?, index(9)?]] {
+            let mut x = rt.zeros([4, 16])?;
+            selects.call(&source, &indices, &mut x)?;
+            let error = x.to_vec().expect_err("an index is out of range").to_string();
+            assert!(error.contains("gather"), "{error}");
+        }
+        assert_eq!(graphs_after_failure(rt), 3);
+        Ok(())
+    });
+}
+
 /// The launches of graphs.
 fn graphs_after_failure(rt: &Runtime) -> u64 {
     let _ = rt.wait(); // a task has failed

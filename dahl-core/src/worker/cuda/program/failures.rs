@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::super::super::execute::node_of;
 use super::super::Worker;
 use super::super::underway::{FINE, out_of_range};
-use super::node_of;
 use super::prepared::Prepared;
 use crate::access::AccessMode;
 use crate::description::{Action, TaskDesc};
 use crate::error::Failure;
-use crate::graph::{DeviceProgram, Source, Submitted};
+use crate::graph::{DeviceProgram, Submitted};
 use crate::statistics::Loss;
 
 impl Worker<'_> {
@@ -36,7 +36,6 @@ impl Worker<'_> {
     /// The bound arrays that have no value at the end, each with the first cause.
     fn failed(&self, program: &DeviceProgram, prepared: &Prepared) -> Vec<(usize, Arc<Failure>)> {
         let mut without_value: HashMap<u32, Arc<Failure>> = HashMap::new();
-        let mut bound: HashMap<usize, Option<Arc<Failure>>> = HashMap::new();
         for (number, step) in program.steps.iter().enumerate() {
             let desc = program.task(number).desc();
             let arrays =
@@ -55,17 +54,15 @@ impl Worker<'_> {
             } else if cause.is_some() && desc.codelet_if_any().is_some() {
                 self.shared.counters().lose(self.context.worker, desc.codelet(), Loss::Cancelled, 0);
             }
-            for (index, array) in arrays().filter(|(index, _)| writes(desc, *index)) {
+            for (_, array) in arrays().filter(|(index, _)| writes(desc, *index)) {
                 match &cause {
                     Some(failure) => drop(without_value.insert(array, Arc::clone(failure))),
                     None => drop(without_value.remove(&array)),
                 }
-                if let Source::Bound { index, .. } = step.sources[index] {
-                    bound.insert(index, cause.clone());
-                }
             }
         }
-        bound.into_iter().filter_map(|(index, failure)| Some((index, failure?))).collect()
+        let bound = program.bound_arrays.iter().enumerate();
+        bound.filter_map(|(index, array)| Some((index, without_value.remove(array)?))).collect()
     }
 }
 

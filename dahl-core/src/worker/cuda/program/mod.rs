@@ -9,30 +9,32 @@ mod step;
 
 use prepared::Prepared;
 
+use super::super::execute::{begin_by_task, node_of};
 use super::super::task_error::TaskError;
 use super::Worker;
 use super::operands::DeviceOperands;
 use super::underway::Underway;
 use crate::device::Requester;
-use crate::graph::{DeviceProgram, Node, Party, Running, Submitted};
+use crate::graph::{DeviceProgram, Submitted};
+use crate::observer::Forecast as _;
 use crate::task::Step;
 use crate::trace::TaskTimes;
 
-/// Why a program does not run as one graph now.
+/// Why a program does not run as one graph.
 enum Obstacle {
-    /// Its tasks run one by one on this device: to measure their kernels, or since an array has no value.
-    Here,
-    /// This time its tasks run wherever they can: the device has no room for it, or is lost.
-    Elsewhere,
-    /// As [`Elsewhere`](Self::Elsewhere), each time: the device does not take it, for this reason.
+    /// Not now: kernels are still measured, an array has no value or cannot be fetched, or the device is lost.
+    Now,
+    /// Not for some time: the device has no room for it.
+    NoRoom,
+    /// Never: the device does not take it, for this reason.
     Refused(String),
 }
 
 impl From<TaskError> for Obstacle {
     fn from(error: TaskError) -> Self {
         match error {
-            TaskError::Cancelled(_) => Self::Here,
-            TaskError::NoRoom(_) => Self::Elsewhere,
+            TaskError::Cancelled(_) => Self::Now,
+            TaskError::NoRoom(_) => Self::NoRoom,
             TaskError::Failed(reason) | TaskError::Unable(reason) => Self::Refused(reason),
         }
     }
@@ -61,39 +63,37 @@ impl Worker<'_> {
     /// Begins the tasks of a program one by one.
     #[cold]
     fn begin_by_task(&mut self, task: &Submitted, program: &DeviceProgram, obstacle: Obstacle) {
-        let is_placed = matches!(obstacle, Obstacle::Here) && !self.is_lost();
-        if let Obstacle::Refused(reason) = obstacle
-            && !self.is_lost()
-        {
-            let name = task.desc().codelet().name;
-            eprintln!("dahl: {}: `{name}` does not run as one graph: {reason}", self.context.name());
-            program.refuse();
+        match obstacle {
+            _ if self.is_lost() => {}
+            Obstacle::Now => {}
+            Obstacle::NoRoom => program.pause(),
+            Obstacle::Refused(reason) => {
+                let name = task.desc().codelet().name;
+                eprintln!("dahl: {}: `{name}` does not run as one graph: {reason}", self.context.name());
+                program.refuse();
+            }
         }
-        // SAFETY: the task has not been counted as ended.
-        let replay = unsafe { node_of(task).replay() };
-        // SAFETY: it has begun, and nothing ends it: it is in no stream.
-        let Running { envelope, keeps } = unsafe { replay.give_up() };
-        // SAFETY: as above; the replay's envelope has not been completed.
-        unsafe { keeps.begin_by_task(task, envelope, is_placed) };
-        self.shared.stall().end(Some(self.number));
-        self.shared.count_completed(Some(self.number));
+        begin_by_task(self.shared, Some(self.number), task);
         self.tell();
     }
 
     /// Puts the graph of a program into the compute stream.
     fn issue_program(&mut self, task: &Submitted, program: &DeviceProgram) -> Result<Underway, Obstacle> {
         if self.is_lost() {
-            return Err(Obstacle::Elsewhere);
+            return Err(Obstacle::Now);
         }
         let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
         self.context.times = TaskTimes::taken_at(self.shared.clock().now_ns());
         let mut slot = program.prepared.lock().unwrap_or_else(|poison| poison.into_inner());
         let known = slot.take().and_then(|prepared| prepared.downcast::<Prepared>().ok());
-        if known.is_none() && !self.is_measured(program) {
-            return Err(Obstacle::Here);
+        if known.is_none() {
+            self.require_chosen(program)?;
         }
-        let (operands, bound) = self.bound_arrays(task, program)?;
+        let (operands, bound) = self.bound_arrays(task, program).map_err(|error| match error {
+            TaskError::NoRoom(_) => Obstacle::NoRoom,
+            _ => Obstacle::Now,
+        })?;
         let prepared = match known {
             Some(mut known) => match known.update(self, program, &bound)? {
                 true => Some(known),
@@ -103,7 +103,10 @@ impl Worker<'_> {
         };
         let mut prepared = match prepared {
             Some(prepared) => prepared,
-            None => Box::new(Prepared::new(self, program, &bound, task)?),
+            None => {
+                self.require_chosen(program)?;
+                Box::new(Prepared::new(self, program, &bound, task)?)
+            }
         };
         let begin = self.expect(self.device.begin_event())?;
         let launched = prepared.launch();
@@ -124,12 +127,22 @@ impl Worker<'_> {
         Ok(Underway::of_program(task, (begin, end), self.context.times, can_fail))
     }
 
-    /// Whether no kernel of a program's tasks is to be measured any more before one is chosen.
-    fn is_measured(&mut self, program: &DeviceProgram) -> bool {
-        (0..program.steps.len()).all(|step| {
+    /// Requires that the device can run all tasks of a program, and that no kernel is to be measured any more to choose one.
+    fn require_chosen(&mut self, program: &DeviceProgram) -> Result<(), Obstacle> {
+        for step in 0..program.steps.len() {
             let desc = program.task(step).desc();
-            !desc.is_kernel() || self.settled(desc).is_some()
-        })
+            if !desc.is_kernel() {
+                continue;
+            }
+            if !self.shared.host().can_run(self.number, desc) {
+                let name = desc.codelet().name;
+                return Err(Obstacle::Refused(format!("`{name}` has no kernel for it any more")));
+            }
+            if self.settled(desc).is_none() {
+                return Err(Obstacle::Now);
+            }
+        }
+        Ok(())
     }
 
     /// Copies the bound arrays of a program to the device; the compute stream waits for what must come before.
@@ -143,7 +156,11 @@ impl Worker<'_> {
         let requester = Requester { name: task.desc().codelet().name, location: task.desc().location() };
         let mut operands = DeviceOperands::new(node);
         let mut bound = Vec::with_capacity(program.bound.len());
-        for (access, &mode) in task.accesses().zip(&program.bound) {
+        for ((access, &mode), uses) in task.accesses().zip(&program.bound).zip(&program.uses) {
+            if uses.is_empty() {
+                bound.push(std::ptr::null_mut());
+                continue;
+            }
             let array = access.state().expect("each is of an array");
             // SAFETY: the task is ready, so it holds its accesses; its mode is the access's, or overwrites what that changes.
             let pointer = unsafe { array.prepare_at(node, mode, requester) }?;
@@ -152,11 +169,4 @@ impl Worker<'_> {
         }
         Ok((operands, bound))
     }
-}
-
-/// The node of a whole program.
-fn node_of<'r>(task: &Submitted) -> &'r Node {
-    let &Party::Node(node) = task.party() else { unreachable!("a whole program is a task of a replay") };
-    // SAFETY: the task has not been counted as ended, so the program is kept.
-    unsafe { Node::at(node) }
 }

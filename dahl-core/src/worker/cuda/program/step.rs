@@ -7,8 +7,8 @@ use super::super::underway::FINE;
 use super::prepared::Prepared;
 use crate::access::AccessMode;
 use crate::codelet::{Kernel, Operand};
-use crate::cuda::{Allocation, Function, LaunchConfig, Pinned};
-use crate::description::{self as desc, Action, Step as Part, TaskDesc};
+use crate::cuda::{Allocation, CudaError, Function, LaunchConfig, Pinned};
+use crate::description::{self as desc, Action, TaskDesc};
 use crate::graph::{DeviceProgram, Fill, Source, Submitted};
 use crate::shape::Layout;
 
@@ -20,7 +20,7 @@ pub(super) struct PreparedStep {
     pub(super) verdict: Option<Pinned>,
     /// Copies to arrays: what they begin with, before the work, and what the kernel of an update in place has written elsewhere,
     /// after it.
-    copies: Vec<Copy>,
+    copies: Vec<CopyNode>,
     work: Work,
     /// The memory of its kernel, and its arrays that are scratch or written in place.
     own: Own,
@@ -35,7 +35,7 @@ pub(super) struct Made {
 }
 
 /// A copy to an array that may be a bound one.
-struct Copy {
+struct CopyNode {
     node: usize,
     from: u64,
     to: Source,
@@ -45,8 +45,8 @@ struct Copy {
 /// Memory of a task.
 #[derive(Default)]
 struct Own {
-    /// For the kernel's `Scratch` or `Task`.
-    scratch: u64,
+    /// For the kernel's `Scratch` or `Task`: where it is, and its bytes.
+    scratch: (u64, usize),
     /// By the number of the access; for the output of an update in place, that of the target.
     arrays: Vec<(usize, *mut u8)>,
 }
@@ -129,10 +129,11 @@ impl PreparedStep {
         let memory = worker.filled(fill, task)?;
         let from = memory.pointer().addr() as u64;
         prepared.own.push(memory);
-        // SAFETY: as above, of both.
+        // SAFETY: the target is in the block or bound, the source is memory of the program: both are entered before each launch, and
+        // stamped behind it (D2).
         let added = unsafe { prepared.graph.add_copy(address, from, fill.len(), after) };
         let node = worker.expect(added)?;
-        self.copies.push(Copy { node, from, to, bytes: fill.len() });
+        self.copies.push(CopyNode { node, from, to, bytes: fill.len() });
         Ok(Some(node))
     }
 
@@ -183,7 +184,7 @@ impl PreparedStep {
                 writes: index == 0,
                 reads: true,
             };
-            let begins = matches!(combination.step, Part::Finish(_)) && desc.access(0).begins;
+            let begins = matches!(combination.step, desc::Step::Finish(_)) && desc.access(0).begins;
             return (desc.accesses().enumerate().map(operand).collect(), !begins);
         }
         let operand = |desc::Operand { position, parameter, access }: desc::Operand<'_>| Operand {
@@ -219,12 +220,18 @@ impl PreparedStep {
     ) -> Result<Vec<usize>, TaskError> {
         let desc = task.desc();
         let kernel = if desc.is_kernel() { worker.settled(desc) } else { None };
+        if desc.is_kernel() && kernel.is_none() {
+            let name = desc.codelet().name;
+            return Err(TaskError::Unable(format!(
+                "`{name}` has no kernel that is chosen for good any more"
+            )));
+        }
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             match worker.capture(kernel, list, &mut self.workspaces, task) {
                 Ok(call) => {
                     // Calls of one library share a workspace: they follow each other.
                     let mut after = after.to_vec();
-                    after.extend(prepared.last_call);
+                    after.extend(prepared.last_call.filter(|last| !after.contains(last)));
                     // SAFETY: as in `launches_of`; the workspaces are stamped with the rest.
                     let node = worker.expect(unsafe { prepared.graph.add_call(&call, &after) })?;
                     prepared.last_call = Some(node);
@@ -238,6 +245,7 @@ impl PreparedStep {
         }
         let launches = worker.kernel_launches(desc, desc.codelet(), list, keep_old)?;
         let launches = self.with_own_memory(prepared, worker, desc, launches)?;
+        let launches = launches.expect("a step that is new has as much memory as its kernel asks for");
         let (mut nodes, mut last) = (Vec::new(), after.to_vec());
         for &(function, config) in &launches.launches {
             if config.grid.contains(&0) {
@@ -257,26 +265,29 @@ impl PreparedStep {
         Ok(if is_empty { Vec::new() } else { last })
     }
 
-    /// Adds the kernel's own memory to its parameters; allocates it the first time.
+    /// Adds the kernel's own memory to its parameters; allocates it the first time. None if the kernel wants more than then.
     fn with_own_memory(
         &mut self,
         prepared: &mut Prepared,
         worker: &Worker<'_>,
         desc: &TaskDesc,
         mut launches: KernelLaunches,
-    ) -> Result<KernelLaunches, TaskError> {
-        let Some(bytes) = launches.scratch_bytes else { return Ok(launches) };
-        if bytes > 0 && self.own.scratch == 0 {
+    ) -> Result<Option<KernelLaunches>, TaskError> {
+        let Some(bytes) = launches.scratch_bytes else { return Ok(Some(launches)) };
+        if bytes > 0 && self.own.scratch.1 == 0 {
             let memory = worker.allocate(bytes, "scratch", desc.location())?;
-            self.own.scratch = memory.pointer().addr() as u64;
+            self.own.scratch = (memory.pointer().addr() as u64, bytes);
             prepared.own.push(memory);
+        }
+        if bytes > self.own.scratch.1 {
+            return Ok(None);
         }
         if launches.takes_task && self.verdict.is_none() {
             self.verdict = Some(worker.expect(worker.device.take_word(FINE))?);
         }
         let verdict = self.verdict.as_ref().map(|word| word.pointer().addr() as u64);
-        launches.parameters.push_scratch(self.own.scratch, verdict);
-        Ok(launches)
+        launches.parameters.push_scratch(self.own.scratch.0, verdict);
+        Ok(Some(launches))
     }
 
     /// Adds a copy of what an update in place has written to its target.
@@ -300,7 +311,7 @@ impl PreparedStep {
         let added =
             unsafe { prepared.graph.add_copy(prepared.address(to).addr() as u64, from, bytes, after) };
         let node = worker.expect(added)?;
-        self.copies.push(Copy { node, from, to, bytes });
+        self.copies.push(CopyNode { node, from, to, bytes });
         Ok(Some(node))
     }
 
@@ -317,7 +328,9 @@ impl PreparedStep {
                 let to = prepared.address(copy.to).addr() as u64;
                 // SAFETY: as in `add_copy_back`.
                 let set = unsafe { prepared.graph.set_copy(copy.node, to, copy.from, copy.bytes) };
-                worker.expect(set)?;
+                if !is_set(worker, set)? {
+                    return Ok(false);
+                }
             }
         }
         let task = program.task(number);
@@ -331,14 +344,16 @@ impl PreparedStep {
                 let set = unsafe { prepared.graph.set_call(*node, &call) };
                 self.workspaces = workspaces;
                 // The library may compute it by other kernels.
-                return Ok(set.is_ok());
+                return is_set(worker, set);
             }
             Work::Launches(..) => {}
         }
         let (list, keep_old) = self.operands(prepared, program, number);
         let launches = worker.kernel_launches(task.desc(), task.desc().codelet(), &list, keep_old)?;
         let launches = self.with_own_memory(prepared, worker, task.desc(), launches)?;
-        let Work::Launches(nodes, words) = &mut self.work else { return Ok(true) };
+        let (Some(launches), Work::Launches(nodes, words)) = (launches, &mut self.work) else {
+            return Ok(false);
+        };
         let is_launched = |(_, config): &(Function, LaunchConfig)| !config.grid.contains(&0);
         let is_same = launches.launches.iter().map(is_launched).eq(nodes.iter().map(Option::is_some));
         if !is_same {
@@ -352,12 +367,22 @@ impl PreparedStep {
             if let Some(node) = *node {
                 // SAFETY: as in `add_work`.
                 let set = unsafe { prepared.graph.set_launch(node, function, config, parameters) };
-                worker.expect(set)?;
+                if !is_set(worker, set)? {
+                    return Ok(false);
+                }
             }
         }
         words.clear();
         words.extend_from_slice(parameters.words);
         Ok(true)
+    }
+}
+
+/// Whether the driver has taken a change of a graph. If not, another graph is made.
+fn is_set(worker: &Worker<'_>, set: Result<(), CudaError>) -> Result<bool, TaskError> {
+    match set {
+        Err(error) if error.is_loss() => worker.expect(Err(error)),
+        set => Ok(set.is_ok()),
     }
 }
 
