@@ -1,15 +1,14 @@
 //! [`CudaDevice`]: a device with its streams, its memory and its loaded modules.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::fmt;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 use dahl_cuda::CudaImage;
-use dahl_cuda::call::{CudaCallError, CudaLibrary};
+use dahl_cuda::call::CudaLibrary;
 
 use super::allocation::{Allocation, Moved};
 use super::calls;
@@ -23,7 +22,6 @@ use super::link::Link;
 use super::modules::{Function, Modules, Unloaded};
 use super::pinned::{Pinned, Staging};
 use super::pool;
-use super::program_graph::Captured;
 use super::stream::{CAPTURE, COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::{Now, Timeline};
 use crate::libraries;
@@ -59,15 +57,6 @@ pub enum DeviceSearch {
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
     None(String),
-}
-
-/// Where a library puts its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// Into the compute stream.
-    Compute,
-    /// Into a graph that is being captured.
-    Capture,
 }
 
 impl CudaDevice {
@@ -270,34 +259,6 @@ impl CudaDevice {
         self.modules.capability()
     }
 
-    /// The stream of a queue, a `CUstream`, to give it work.
-    pub fn queue(&self, queue: Queue) -> NonNull<c_void> {
-        NonNull::new(self.stream(queue.stream()).raw().cast())
-            .expect("streams that were created are not the default one")
-    }
-
-    /// Calls a library, with the device's context current; it is given the stream of a queue.
-    pub(crate) fn in_context<R>(
-        &self,
-        queue: Queue,
-        call: impl FnOnce(NonNull<c_void>) -> Result<R, CudaCallError>,
-    ) -> Result<R, CudaCallError> {
-        let failed = |error: CudaError| CudaCallError::Failed(error.to_string());
-        let _entered = self.enter().map_err(failed)?;
-        call(self.queue(queue))
-    }
-
-    /// Captures what `call` lets libraries put into [`Queue::Capture`]. One thread does so: the device's worker.
-    ///
-    /// # Errors
-    /// If the driver refuses, or the work cannot be captured. What `call` returns is then without effect.
-    pub fn capture<R>(&self, call: impl FnOnce() -> R) -> Result<(R, Captured), CudaError> {
-        let stream = self.stream(CAPTURE);
-        stream.begin_capture()?;
-        let result = call();
-        Ok((result, Captured::new(stream.end_capture()?, &self.context)))
-    }
-
     /// Gives a launch to the compute stream.
     ///
     /// # Safety
@@ -400,15 +361,6 @@ impl CudaDevice {
     /// To be called now and then while it has nothing to do.
     pub fn rest(&self) -> Result<(), CudaError> {
         self.timeline.renew(&self.streams[UP])
-    }
-}
-
-impl Queue {
-    fn stream(self) -> usize {
-        match self {
-            Self::Compute => COMPUTE,
-            Self::Capture => CAPTURE,
-        }
     }
 }
 
