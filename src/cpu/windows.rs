@@ -119,11 +119,24 @@ impl Windows<'_> {
                         }
                     }
                     for ((sum, span), out) in sums.iter().zip(columns).zip(out) {
-                        *out = T::narrow(*sum / divisor(line, *span));
+                        let mean = *sum / divisor(line, *span);
+                        // The sum may overflow where the mean does not.
+                        let overflows = !mean.is_finite();
+                        *out =
+                            T::narrow(if overflows { self.sum_of_shares(volume, line, *span) } else { mean });
                     }
                 }
             }
         });
+    }
+
+    /// The sum of what each element under a window adds to the mean.
+    #[cold]
+    fn sum_of_shares<T: Real>(&self, volume: &[T], line: [Span; 2], column: Span) -> T::Compute {
+        let [first, count, step, _] = column;
+        let share = |place: usize| volume[place].widen() / divisor(line, column);
+        let shares = |start: usize| (0..count).map(move |tap| share(start + first + tap * step));
+        self.starts(line).flat_map(shares).sum()
     }
 
     /// The gradient of [`Self::mean`] by its input.

@@ -1,6 +1,5 @@
 //! [`Apart`]: where the arrays of an instance are in main memory if they may be on a device, too.
 
-use super::steps::{ArraySpec, Place};
 use crate::memory::ALIGN_BYTES;
 
 /// Places of arrays in main memory, none of which is shared.
@@ -12,14 +11,12 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// Of the arrays of an instance.
-    pub(super) fn of(arrays: &[ArraySpec]) -> Self {
-        let mut apart = Self { offsets: Vec::with_capacity(arrays.len()), bytes: 0 };
-        for array in arrays {
+    /// Of arrays with so many bytes; 0 of one that has no place of its own.
+    pub(super) fn of(arrays: impl Iterator<Item = usize>) -> Self {
+        let mut apart = Self { offsets: Vec::new(), bytes: 0 };
+        for bytes in arrays {
             apart.offsets.push(apart.bytes);
-            if matches!(array.place, Place::At(_)) {
-                apart.bytes += array.bytes.next_multiple_of(ALIGN_BYTES);
-            }
+            apart.bytes += bytes.next_multiple_of(ALIGN_BYTES);
         }
         apart
     }

@@ -4,8 +4,9 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::array_spec::ArraySpec;
 use super::instance::Instance;
-use super::steps::{ArraySpec, Step};
+use super::steps::Step;
 use super::varying::CallNumbers;
 use crate::access::AccessMode;
 use crate::codelet::Codelet;

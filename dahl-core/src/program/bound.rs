@@ -1,8 +1,9 @@
 //! [`BoundSpec`]: what an array must be that a replay is called with.
 
+use super::array_spec::{ArraySpec, Place};
 use super::bindings::BindingKind;
 use super::check;
-use super::steps::{ArraySpec, Place, Step};
+use super::steps::Step;
 use crate::element::ElementType;
 use crate::graph::PartOf;
 

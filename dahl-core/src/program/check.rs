@@ -3,8 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::array_spec::{ArraySpec, Place};
 use super::bodies;
-use super::steps::{ArraySpec, Place, Step, StepKind};
+use super::step_kind::StepKind;
+use super::steps::Step;
 use crate::access::AccessMode;
 use crate::description::TaskDesc;
 use crate::element::ElementType;

@@ -2,13 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::steps::{ArraySpec, Place, Step, StepKind};
+use super::array_spec::{ArraySpec, Place};
+use super::step_kind::StepKind;
 use crate::access::AccessMode;
 use crate::description::{Placement, Step as Part, TaskDesc};
 use crate::executor::Executor;
 use crate::graph::{DeviceProgram, DeviceStep, Fill, Replay, Source};
 use crate::memory::ALIGN_BYTES;
 use crate::observer::Forecast as _;
+
+/// A step of an instance, as a device sees it.
+pub(super) struct PlannedStep<'s> {
+    pub(super) kind: &'s StepKind,
+    /// The arrays, by number.
+    pub(super) arrays: &'s [Option<usize>],
+    /// The steps that come after it, by number.
+    pub(super) after: &'s [u32],
+    /// Whether each call sets plain arguments of it.
+    pub(super) varies: bool,
+}
 
 /// The device's worker that runs programs as one graph: that of the first CUDA device.
 ///
@@ -36,7 +48,7 @@ pub(super) unsafe fn device_program(
     executor: &Executor,
     worker: usize,
     (arrays, block_bytes): (&[ArraySpec], usize),
-    steps: &[Step],
+    steps: &[PlannedStep<'_>],
     tasks: &Replay,
 ) -> Result<DeviceProgram, String> {
     let places = Places::new(arrays, steps)?;
@@ -77,7 +89,7 @@ pub(super) unsafe fn device_program(
     program.block_bytes = block_bytes;
     program.constants = places.constants.into();
     program.resets = places.resets.into();
-    let varying = steps.iter().enumerate().filter(|(_, step)| !step.varying.is_empty());
+    let varying = steps.iter().enumerate().filter(|(_, step)| step.varies);
     program.varying = varying.map(|(number, _)| number as u32).collect();
     Ok(program)
 }
@@ -115,10 +127,10 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(arrays: &'a [ArraySpec], steps: &[Step]) -> Result<Self, String> {
+    fn new(arrays: &'a [ArraySpec], steps: &[PlannedStep<'_>]) -> Result<Self, String> {
         let mut whole_of = HashMap::new();
         for step in steps {
-            if let (StepKind::Split(_), [Some(whole), parts @ ..]) = (&step.kind, &step.arrays[..]) {
+            if let (StepKind::Split(_), [Some(whole), parts @ ..]) = (&step.kind, step.arrays) {
                 whole_of.extend(parts.iter().flatten().map(|&part| (part, *whole)));
             }
         }
@@ -162,7 +174,7 @@ impl<'a> Places<'a> {
     }
 
     /// How a step uses an array, if that was the first use of all, and whether it changes it. None if it touches no element.
-    fn first_use(&self, step: &Step, index: usize, array: usize) -> Option<(AccessMode, bool)> {
+    fn first_use(&self, step: &PlannedStep<'_>, index: usize, array: usize) -> Option<(AccessMode, bool)> {
         let StepKind::Task(desc) = &step.kind else {
             let mode = if self.whole_of.contains_key(&array) { AccessMode::RW } else { AccessMode::W };
             return matches!(step.kind, StepKind::Forget).then_some((mode, true));
@@ -185,7 +197,7 @@ impl<'a> Places<'a> {
         root
     }
 
-    fn source(&self, array: usize, step: &Step, index: usize) -> Result<Source, String> {
+    fn source(&self, array: usize, step: &PlannedStep<'_>, index: usize) -> Result<Source, String> {
         let (root, spec) = (self.root(array), &self.arrays[array]);
         let mut offset = 0;
         if let Place::Part(part) = spec.place {
@@ -218,7 +230,7 @@ impl<'a> Places<'a> {
     }
 
     /// For a step that discards an array's value, if what reads it next must find zeros: how many bytes.
-    fn clears(&self, steps: &[Step], number: usize) -> Option<usize> {
+    fn clears(&self, steps: &[PlannedStep<'_>], number: usize) -> Option<usize> {
         let StepKind::Forget = &steps[number].kind else { return None };
         let array = steps[number].arrays[0]?;
         let next = steps[number + 1..].iter().find_map(|step| {
@@ -234,7 +246,7 @@ impl<'a> Places<'a> {
     }
 
     /// How each bound array is used, in their order, and its number.
-    fn bound(&self, steps: &[Step]) -> (Box<[AccessMode]>, Box<[u32]>) {
+    fn bound(&self, steps: &[PlannedStep<'_>]) -> (Box<[AccessMode]>, Box<[u32]>) {
         let mut bound: Vec<(usize, AccessMode, u32)> = Vec::new();
         for (array, spec) in self.arrays.iter().enumerate() {
             let Place::Bound(index) = spec.place else { continue };

@@ -6,14 +6,17 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::apart::Apart;
+use super::array_spec::{ArraySpec, Place};
 use super::bindings::Bindings;
 use super::bodies::{Instances, fill_flow};
 use super::bound::{BoundSpec, bound};
 use super::check;
+use super::device_plan::PlannedStep;
 use super::engine::Engine;
 use super::on_device::OnDevice;
 use super::pending_call::PendingCalls;
-use super::steps::{ArraySpec, Place, Step, StepKind};
+use super::step_kind::StepKind;
+use super::steps::Step;
 use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
 use crate::array::Array;
@@ -93,7 +96,8 @@ impl Instance {
         let executor = engine.executor();
         let shared = engine.shared();
         // In main memory arrays that may be on a device do not share places: a replica of an earlier one could come home later.
-        let apart = engine.has_devices().then(|| Apart::of(&arrays));
+        let placed = |array: &ArraySpec| if matches!(array.place, Place::At(_)) { array.bytes } else { 0 };
+        let apart = engine.has_devices().then(|| Apart::of(arrays.iter().map(placed)));
         let host_bytes = apart.as_ref().map_or(bytes, |apart| apart.bytes);
         let block =
             block_in_submission(executor, host_bytes.max(ALIGN_BYTES), Holder::new("program", location))
@@ -175,7 +179,14 @@ impl Instance {
             // SAFETY: as above.
             drop(unsafe { node.record.set_party(Party::Node(node.address())) });
         }
-        let on_device = OnDevice::new(executor, name, (&arrays, bytes), &steps, &bound, &replay, location);
+        let planned = |step| {
+            let Step { kind, arrays, after, varying, .. }: &Step = step;
+            PlannedStep { kind, arrays, after, varies: !varying.is_empty() }
+        };
+        let planned: Vec<_> = steps.iter().map(planned).collect();
+        let bound_bytes = bound.iter().map(BoundSpec::bytes);
+        let on_device =
+            OnDevice::new(executor, name, (&arrays, bytes), &planned, bound_bytes, &replay, location);
         let turn = engine.output([0])?;
         let engine = engine.clone();
         Ok(Arc::new(Self {

@@ -4,6 +4,7 @@
 //! other use, and changes without notice.
 
 mod apart;
+mod array_spec;
 mod bindings;
 mod bodies;
 mod bound;
@@ -21,9 +22,11 @@ mod part;
 mod pending_call;
 mod record;
 mod region;
+mod step_kind;
 mod steps;
 mod varying;
 
+pub use array_spec::{ArraySpec, Place};
 pub use bindings::{Bindings, Detached, Signature};
 pub use compute::compute;
 pub use engine::Engine;
@@ -34,7 +37,8 @@ pub use instance::Instance;
 pub use moved::{moved, reading};
 pub use part::{Kind, Part};
 pub use record::{Outputs, Recorded, Recording, record, refusal, require_no_recording};
-pub use steps::{ArraySpec, Place, Step, StepKind};
+pub use step_kind::StepKind;
+pub use steps::Step;
 pub use varying::{Draws, Numbers, Varying, with_slot};
 
 pub use crate::codelet::{FusedOperand, Moved, TILE_BYTES, stretched};

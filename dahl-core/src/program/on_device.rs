@@ -4,9 +4,8 @@
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
-use super::bound::BoundSpec;
-use super::device_plan::{device_program, device_worker};
-use super::steps::{ArraySpec, Step};
+use super::array_spec::ArraySpec;
+use super::device_plan::{PlannedStep, device_program, device_worker};
 use crate::codelet::Codelet;
 use crate::description::{Action, Call, Placement};
 use crate::executor::Executor;
@@ -28,8 +27,8 @@ impl OnDevice {
         executor: &Executor,
         name: &'static Codelet,
         arrays: (&[ArraySpec], usize),
-        steps: &[Step],
-        bound: &[BoundSpec],
+        steps: &[PlannedStep<'_>],
+        bound_bytes: impl Iterator<Item = usize>,
         replay: &Replay,
         location: &'static Location<'static>,
     ) -> std::result::Result<Self, String> {
@@ -41,8 +40,8 @@ impl OnDevice {
         let desc = unsafe { record.desc_mut() };
         desc.begin(Action::Program(Call::new(name, None)), location);
         desc.set_place(Placement::Worker(worker));
-        for (index, (mode, bound)) in program.bound.iter().zip(bound).enumerate() {
-            desc.push(None, None, *mode, |layout| layout.set_contiguous(&[bound.bytes()]));
+        for (index, (mode, bytes)) in program.bound.iter().zip(bound_bytes).enumerate() {
+            desc.push(None, None, *mode, |layout| layout.set_contiguous(&[bytes]));
             desc.add_tag();
             // SAFETY: as above.
             unsafe { record.bind(index, ptr::null()) };

@@ -1,41 +1,11 @@
-//! [`Step`] and [`ArraySpec`]: what an instance is made of, as data.
+//! [`Step`]: a step of an instance, as data.
 
 use std::panic::Location;
 use std::sync::Arc;
 
 use super::instance::Instance;
+use super::step_kind::StepKind;
 use super::varying::Varying;
-use crate::description::TaskDesc;
-use crate::element::ElementType;
-use crate::graph::{Flow, PartOf};
-
-/// An array of an instance.
-#[derive(Clone, Debug)]
-pub struct ArraySpec {
-    /// The type of its elements.
-    pub element: ElementType,
-    /// Its bytes.
-    pub bytes: usize,
-    /// Where it is.
-    pub place: Place,
-    /// For a bound array that is a part of another one: its place there.
-    pub part: Option<PartOf>,
-    /// Whether a task reads it before one has written all of it: then each replay begins with its first value.
-    pub begins: bool,
-    /// Its first value, if that is not zeros.
-    pub initial: Option<Vec<u8>>,
-}
-
-/// Where an array of an instance is.
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// An argument, or, after these, an array that the program returns.
-    Bound(usize),
-    /// So many bytes from the start of the instance's block.
-    At(usize),
-    /// A part of another array.
-    Part(PartOf),
-}
 
 /// A step of an instance.
 #[derive(Clone, Debug)]
@@ -52,19 +22,4 @@ pub struct Step {
     pub bodies: Vec<Arc<Instance>>,
     /// The line that submitted it.
     pub location: &'static Location<'static>,
-}
-
-/// What a step does.
-#[derive(Clone, Debug)]
-pub enum StepKind {
-    /// A worker runs a task.
-    Task(Box<TaskDesc>),
-    /// Parts get the value of their whole array. They are only read if this is true.
-    Split(bool),
-    /// An array gets the value of its parts, unless they are only read.
-    Join(bool),
-    /// An array's value is discarded.
-    Forget,
-    /// A body runs, or several times. The first array is the condition.
-    Flow(Flow),
 }
