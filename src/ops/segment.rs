@@ -198,7 +198,12 @@ pub fn segment_softmax_backward<T: Real>(
                 let terms = output[rows(row)].iter().zip(&gradient[rows(row)]);
                 let sums = &sums[range(segment, row, count, width)];
                 for (out, ((output, gradient), &sum)) in out[rows(row)].iter_mut().zip(terms.zip(sums)) {
-                    *out = T::narrow(output.widen() * (gradient.widen() - sum));
+                    let (output, gradient) = (output.widen(), gradient.widen());
+                    let difference = gradient - sum;
+                    // It may overflow where the products do not.
+                    let by_products = || output * gradient - output * sum;
+                    *out =
+                        T::narrow(if difference.is_finite() { output * difference } else { by_products() });
                 }
             }
         });

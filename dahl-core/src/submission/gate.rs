@@ -56,7 +56,8 @@ impl Gate {
     /// An open gate, which has this array without elements.
     pub(crate) fn of(array: Array<'static, u8, 1>) -> Self {
         let shared = Shared::of_whole(array.state());
-        let number = GATES.with_borrow_mut(|gates| {
+        let number = GATES.with(|gates| {
+            let mut gates = gates.borrow_mut();
             let free = gates.arrays.iter().position(Option::is_none);
             let number = free.unwrap_or(gates.arrays.len());
             if number == gates.arrays.len() {
@@ -88,7 +89,7 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        let array = GATES.with_borrow_mut(|gates| gates.arrays.get_mut(self.id.0).and_then(Option::take));
+        let array = GATES.with(|gates| gates.borrow_mut().arrays.get_mut(self.id.0).and_then(Option::take));
         // Not while the gates are borrowed: it may be the last owner.
         drop(array);
     }
@@ -99,13 +100,13 @@ struct PutBack(Option<GateId>);
 
 impl Drop for PutBack {
     fn drop(&mut self) {
-        GATES.with_borrow_mut(|gates| gates.current = self.0);
+        GATES.with(|gates| gates.borrow_mut().current = self.0);
     }
 }
 
 /// The gate that tasks are within which are submitted now.
 pub(crate) fn current() -> Option<GateId> {
-    GATES.with_borrow(|gates| gates.current)
+    GATES.with(|gates| gates.borrow().current)
 }
 
 /// Calls `f`, whose tasks are within this gate, if there is one and it has not been dropped; else within that of the caller.
@@ -113,13 +114,16 @@ pub(crate) fn within<R>(gate: Option<GateId>, f: impl FnOnce() -> R) -> R {
     if gate.is_none() {
         return f();
     }
-    let _before = PutBack(GATES.with_borrow_mut(|gates| std::mem::replace(&mut gates.current, gate)));
+    let _before = PutBack(GATES.with(|gates| std::mem::replace(&mut gates.borrow_mut().current, gate)));
     f()
 }
 
 /// An owner of the array of the gate that is current.
 pub(super) fn current_array() -> Option<Shared> {
-    GATES.with_borrow(|gates| Some(gates.arrays.get(gates.current?.0)?.as_ref()?.share()))
+    GATES.with(|gates| {
+        let gates = gates.borrow();
+        Some(gates.arrays.get(gates.current?.0)?.as_ref()?.share())
+    })
 }
 
 /// Adds the array of a gate to the accesses of a task, if it is of its runtime. The caller keeps the array until the task is
