@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis};
+use ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Zip};
 
 use super::softmax::{probabilities, probability_terms};
 use super::sum::sum_of;
@@ -49,7 +49,11 @@ pub(crate) fn segment_softmax_backward(
     let products = &output * &gradient;
     let mut sums = out.to_owned();
     map(products.view(), segments, sums.view_mut(), |terms| vec![sum_of(terms.iter().copied()); terms.len()]);
-    out.assign(&(&output * &(&gradient - &sums)));
+    Zip::from(&mut out).and(&output).and(&gradient).and(&sums).for_each(|out, &output, &gradient, &sum| {
+        let difference = gradient - sum;
+        // It may overflow where the products do not.
+        *out = if difference.is_finite() { output * difference } else { output * gradient - output * sum };
+    });
 }
 
 pub(crate) fn segment_softmax_backward_terms(
