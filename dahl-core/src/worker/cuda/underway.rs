@@ -96,10 +96,10 @@ impl Underway {
         unsafe { self.task.as_ref() }
     }
 
-    /// Whether it can only fail by the loss of the device: its successors in the chains of its arrays then need not
-    /// wait for its end.
+    /// Whether it is a task that can only fail by the loss of the device: its successors in the chains of its arrays then
+    /// need not wait for its end. A whole program has no successors in its replay, which ends with it.
     pub(super) fn is_released_early(&self) -> bool {
-        matches!(self.report, Report::None | Report::Program(false))
+        matches!(self.report, Report::None)
     }
 
     pub(super) fn has_run(&self) -> Result<bool, CudaError> {

@@ -17,7 +17,6 @@ use super::underway::Underway;
 use crate::device::Requester;
 use crate::graph::{DeviceProgram, Submitted};
 use crate::observer::Forecast as _;
-use crate::task::Step;
 use crate::trace::TaskTimes;
 
 /// Why a program does not run as one graph.
@@ -43,19 +42,10 @@ impl From<TaskError> for Obstacle {
 impl Worker<'_> {
     /// Takes a whole program: puts its graph into the compute stream, or begins its tasks one by one.
     pub(super) fn take_program(&mut self, task: &Submitted) {
-        let (shared, node) = (self.shared, node_of(task));
-        let program = node.device_program.as_ref().expect("it is a whole program");
-        shared.stall().take(Some(self.number), task.desc().sequence());
+        let program = node_of(task).device_program.as_ref().expect("it is a whole program");
+        self.shared.stall().take(Some(self.number), task.desc().sequence());
         match self.issue_program(task, program) {
-            Ok(underway) => {
-                let is_released_early = underway.is_released_early();
-                self.underway.push_back(underway);
-                if is_released_early {
-                    let context = &mut self.context;
-                    let (recycler, lifo_slot) = (&mut context.recycler, &mut context.lifo_slot);
-                    Step::of_worker(shared, Some(self.number), recycler, lifo_slot).release_early(task);
-                }
-            }
+            Ok(underway) => self.underway.push_back(underway),
             Err(obstacle) => self.begin_by_task(task, program, obstacle),
         }
     }
@@ -86,22 +76,21 @@ impl Worker<'_> {
         let _named = self.names.enter(codelet.name);
         self.context.times = TaskTimes::taken_at(self.shared.clock().now_ns());
         let mut slot = program.prepared.lock().unwrap_or_else(|poison| poison.into_inner());
-        let known = slot.take().and_then(|prepared| prepared.downcast::<Prepared>().ok());
-        if known.is_none() {
+        if slot.is_none() {
             self.require_chosen(program)?;
         }
         let (operands, bound) = self.bound_arrays(task, program).map_err(|error| match error {
             TaskError::NoRoom(_) => Obstacle::NoRoom,
             _ => Obstacle::Now,
         })?;
-        let prepared = match known {
-            Some(mut known) => match known.update(self, program, &bound)? {
-                true => Some(known),
-                false => None,
-            },
-            None => None,
-        };
-        let mut prepared = match prepared {
+        // If something goes wrong with it from here on, another one is made.
+        let mut known = slot.take().and_then(|prepared| prepared.downcast::<Prepared>().ok());
+        if let Some(prepared) = &mut known
+            && !prepared.update(self, program, &bound)?
+        {
+            known = None;
+        }
+        let mut prepared = match known {
             Some(prepared) => prepared,
             None => {
                 self.require_chosen(program)?;
