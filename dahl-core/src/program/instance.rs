@@ -13,6 +13,7 @@ use super::bound::{BoundSpec, bound};
 use super::check;
 use super::device_plan::PlannedStep;
 use super::engine::Engine;
+use super::first_value::give_first_value;
 use super::on_device::OnDevice;
 use super::pending_call::PendingCalls;
 use super::step_kind::StepKind;
@@ -21,15 +22,13 @@ use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
 use crate::array::Array;
 use crate::codelet::{Codelet, in_kernel};
-use crate::description::{Action, Call, TaskDesc};
-use crate::device::Requester;
+use crate::description::{Action, Call};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{
     ArrayState, Begin, Content, DeviceProgram, Engine as _, Keeps, Origin, Party, Record, Replay, Running,
     Submitted,
 };
-use crate::memory::{ALIGN_BYTES, Block, HOME, Holder};
-use crate::shape::Layout;
+use crate::memory::{ALIGN_BYTES, Block, Holder};
 use crate::task::{self, Draft, block_in_submission};
 
 /// A program that is ready to run.
@@ -148,7 +147,7 @@ impl Instance {
                 fill_flow(desc, flow, step);
                 flows.push((number, Instances::new(flow, step.bodies.clone())));
             } else {
-                fill(desc, &step.kind, step.arrays.len(), step.location);
+                step.kind.describe(desc, step.arrays.len(), step.location);
             }
             for (index, array) in step.arrays.iter().enumerate() {
                 let state = match array {
@@ -358,7 +357,7 @@ impl Instance {
             // SAFETY: the instance keeps its states.
             let state = unsafe { state.as_ref() };
             // SAFETY: no replay runs, so the array is this thread's.
-            unsafe { begin_array(state, initial.as_deref()) };
+            unsafe { give_first_value(state, initial.as_deref()) };
         }
         let mut sequence = executor.next_sequences(self.tasks);
         for node in self.replay.nodes() {
@@ -391,52 +390,6 @@ impl Instance {
         }
         // SAFETY: the records are prepared, and `self` keeps them.
         unsafe { task::begin_replay(executor, &self.replay) };
-    }
-}
-
-/// Fills in the description of a step with `accesses` arrays.
-fn fill(desc: &mut TaskDesc, kind: &StepKind, accesses: usize, location: &'static Location<'static>) {
-    let shared = match kind {
-        StepKind::Task(task) => {
-            desc.clone_from(task);
-            return desc.fix_order();
-        }
-        StepKind::Split(shared) => {
-            desc.begin(Action::Split, location);
-            *shared
-        }
-        StepKind::Join(shared) => {
-            desc.begin(Action::Join, location);
-            *shared
-        }
-        StepKind::Forget => {
-            desc.begin(Action::Forget, location);
-            false
-        }
-        StepKind::Flow(_) => unreachable!("it has a description of its own"),
-    };
-    for access in 0..accesses {
-        let mode = if access == 0 && shared { AccessMode::R } else { AccessMode::RW };
-        desc.push(None, None, mode, |layout: &mut Layout| layout.set_contiguous(&[]));
-    }
-}
-
-/// Gives an array its first value.
-///
-/// # Safety
-/// The caller has exclusive access to it.
-unsafe fn begin_array(state: &ArrayState, initial: Option<&[u8]>) {
-    let requester = Requester { name: "program", location: Location::caller() };
-    let Some(initial) = initial else {
-        // SAFETY: guaranteed by the caller.
-        return unsafe { state.forget_value(requester) };
-    };
-    // SAFETY: guaranteed by the caller.
-    match unsafe { state.prepare_at(HOME, AccessMode::W, requester) } {
-        // SAFETY: as above; the array has as many bytes.
-        Ok(pointer) => unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) },
-        // SAFETY: as above.
-        Err(missing) => unsafe { state.poison(&missing.into_failure(state, requester)) },
     }
 }
 

@@ -12,6 +12,7 @@ mod check;
 mod compute;
 mod device_plan;
 mod engine;
+mod first_value;
 mod flow;
 mod fusion;
 mod in_place;

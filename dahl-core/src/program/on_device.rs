@@ -33,6 +33,9 @@ impl OnDevice {
         location: &'static Location<'static>,
     ) -> std::result::Result<Self, String> {
         let worker = device_worker(executor)?;
+        if steps.is_empty() {
+            return Err("it has no tasks".to_owned());
+        }
         // SAFETY: the instance keeps both.
         let program = unsafe { device_program(executor, worker, arrays, steps, replay) }?;
         let record = Record::new(u32::MAX);

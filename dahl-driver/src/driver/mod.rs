@@ -20,6 +20,7 @@ mod nvtx;
 mod pinned;
 mod pool;
 mod program_graph;
+mod properties;
 mod ptx;
 mod queue;
 mod stream;

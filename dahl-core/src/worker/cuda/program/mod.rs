@@ -4,6 +4,7 @@
 //! says why this is sound. Not here: which programs may run so (`program::device_plan`), and calls of the driver (`dahl-driver`).
 
 mod failures;
+mod identities;
 mod prepared;
 mod step;
 

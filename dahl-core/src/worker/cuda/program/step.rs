@@ -1,9 +1,10 @@
 //! [`PreparedStep`]: the nodes of one task of a program.
 
-use super::super::super::task_error::{TaskError, caught};
+use super::super::super::task_error::TaskError;
 use super::super::Worker;
 use super::super::issue::KernelLaunches;
 use super::super::underway::FINE;
+use super::identities::identities;
 use super::prepared::Prepared;
 use crate::access::AccessMode;
 use crate::codelet::{Kernel, Operand};
@@ -384,23 +385,4 @@ fn is_set(worker: &Worker<'_>, set: Result<(), CudaError>) -> Result<bool, TaskE
         Err(error) if error.is_loss() => worker.expect(Err(error)),
         set => Ok(set.is_ok()),
     }
-}
-
-/// What the arrays of a contribution to a reduction begin with.
-fn identities(desc: &TaskDesc, sources: &[Source]) -> Result<Vec<(Source, Fill)>, TaskError> {
-    let mut fills = Vec::new();
-    for desc::Operand { position, parameter, access } in desc.operands() {
-        let Some(accumulator) = parameter.accumulator.as_ref().filter(|_| access.begins) else { continue };
-        let bytes = access.layout.len() * accumulator.element().size_bytes;
-        let fill = match accumulator.identity_word() {
-            Some(word) => Fill::Words(word, bytes),
-            None => {
-                let mut identity = vec![0; bytes];
-                caught(|| accumulator.fill_identity(&mut identity))?;
-                Fill::Bytes(identity)
-            }
-        };
-        fills.push((sources[position], fill));
-    }
-    Ok(fills)
 }
