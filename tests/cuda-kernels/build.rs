@@ -11,7 +11,7 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 18] = [
+const LAUNCHED: [&str; 19] = [
     "activation",
     "adam",
     "arithmetic",
@@ -23,6 +23,7 @@ const LAUNCHED: [&str; 18] = [
     "cross_entropy",
     "descend",
     "fill",
+    "gather",
     "matmul",
     "mistakes",
     "pool2d",
