@@ -50,6 +50,7 @@ impl Threads {
             })
             .build()
             .map_err(|error| error.to_string())?;
+        first_job_of_process(&pool);
         let of_workers = Arc::clone(shared);
         pool.spawn_broadcast(move |thread| run(&of_workers, thread.index()));
         #[cfg(feature = "cuda")]
@@ -87,4 +88,17 @@ impl Threads {
             let _ = thread.join();
         }
     }
+}
+
+/// Waits, with the first pool of this process, for a thread of it to run a job: then the state that the queues of all pools share is
+/// made. A process that forks while a thread makes it would leave a child that waits for that thread, which it does not have.
+#[cfg(not(dahl_fuzz))]
+fn first_job_of_process(pool: &rayon::ThreadPool) {
+    static FIRST: std::sync::Once = std::sync::Once::new();
+    FIRST.call_once(|| {
+        let (ran, has_run) = std::sync::mpsc::channel::<()>();
+        pool.spawn(move || drop(ran));
+        // The sender is gone: the job has run.
+        let _ = has_run.recv();
+    });
 }
