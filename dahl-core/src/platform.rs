@@ -125,7 +125,7 @@ impl Platform {
 
 impl Forecast for Platform {
     fn can_run(&self, worker: usize, task: &TaskDesc) -> bool {
-        let is_there = match task.action() {
+        let is_there = |worker: usize| match task.action() {
             Action::Kernel(call) => {
                 self.has_kernel(worker, call.codelet)
                     && call.kernel.is_none_or(|kernel| self.is_for(worker, kernel))
@@ -133,11 +133,13 @@ impl Forecast for Platform {
             Action::Program(_) => self.is_working_device(worker),
             _ => self.worker(worker).is_cpu() || self.can_reduce(worker, task),
         };
-        is_there
+        let is_alike = |wanted: usize| self.worker(worker).kind == self.worker(wanted).kind;
+        is_there(worker)
             && match task.place() {
                 Placement::Any => true,
                 Placement::Worker(wanted) => worker == wanted,
-                Placement::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
+                Placement::KindOf(wanted) => is_alike(wanted),
+                Placement::Prefers(wanted) => is_alike(wanted) || !is_there(wanted),
             }
     }
 

@@ -150,12 +150,29 @@ template <class First> struct Widest<First> {
     static constexpr size_t size = sizeof(First);
 };
 
-template <class Out, int N, class Body, class... In>
-DAHL_DEVICE Pack<Out, N> map_pack(Body &body, const Pack<In, N>... in) {
-    Pack<Out, N> out;
+template <class T> struct Stored {
+    using type = T;
+};
+template <class T> struct Stored<const T> {
+    using type = T;
+};
+
+// N elements as a map has them in registers: what it reads is loaded, and what it writes is stored.
+template <int N, class T> using PackOf = Pack<typename Stored<T>::type, N>;
+template <int N, class T> DAHL_DEVICE PackOf<N, const T> load_pack(const View<const T, ANY> &view, size_t p) {
+    return reinterpret_cast<const Pack<T, N> *>(view.data)[p];
+}
+template <int N, class T> DAHL_DEVICE PackOf<N, T> load_pack(const View<T, ANY> &, size_t) { return PackOf<N, T>(); }
+template <int N, class T> DAHL_DEVICE void store_pack(const View<const T, ANY> &, size_t, const Pack<T, N> &) {}
+template <int N, class T> DAHL_DEVICE void store_pack(const View<T, ANY> &view, size_t p, const Pack<T, N> &pack) {
+    reinterpret_cast<Pack<T, N> *>(view.data)[p] = pack;
+}
+
+template <int N, class Body, class... T>
+DAHL_DEVICE void map_pack(size_t p, Body &body, const View<T, ANY> &...operands, PackOf<N, T>... packs) {
 #pragma unroll
-    for (int i = 0; i < N; i++) out.items[i] = body(in.items[i]...);
-    return out;
+    for (int i = 0; i < N; i++) body(static_cast<T &>(packs.items[i])...);
+    (store_pack<N>(operands, p, packs), ...);
 }
 
 template <int N, class T> DAHL_DEVICE bool is_aligned(const View<T, ANY> &view) {
@@ -174,47 +191,52 @@ template <class T> DAHL_DEVICE bool follows(const View<T, ANY> &view, const uint
     return true;
 }
 
-// For views that are not contiguous in row-major order, and inputs with a broadcast axis.
-template <class Out, class Body, class... In, size_t... I>
-DAHL_DEVICE void map_strided(size_t len, const View<Out, ANY> &out, Body &body, Indices<I...>,
-                             const View<const In, ANY> &...in) {
+// For views that are not contiguous in row-major order of these extents, and those with a broadcast axis.
+template <class Body, class... T, size_t... I>
+DAHL_DEVICE void map_strided(size_t len, int rank, const uint64_t *extents, Body &body, Indices<I...>,
+                             const View<T, ANY> &...operands) {
 #pragma unroll 1
     for (size_t i = first_index(); i < len; i += grid_threads()) {
-        int64_t out_place = 0, places[sizeof...(In) + 1] = {};
+        int64_t places[sizeof...(T)] = {};
         size_t rest = i;
 #pragma unroll 1
-        for (int axis = out.rank() - 1; axis >= 0; axis--) {
-            Division step = divide(rest, out.extents[axis]);
-            const int64_t strides[] = {(in.extents[axis] == 1 ? 0 : in.strides[axis])..., 0};
-            out_place += int64_t(step.remainder) * out.strides[axis];
+        for (int axis = rank - 1; axis >= 0; axis--) {
+            Division step = divide(rest, extents[axis]);
+            const int64_t strides[] = {(operands.extents[axis] == 1 ? 0 : operands.strides[axis])...};
             ((places[I] += int64_t(step.remainder) * strides[I]), ...);
             rest = step.quotient;
         }
-        out.data[out_place] = body(in.data[places[I]]...);
+        body(operands.data[places[I]]...);
     }
 }
 
-// out[i] = body(in[i], ..), on all threads of the grid. Contiguous arrays are loaded and stored 16 bytes at a time (of
-// the widest type). An output may be one of the inputs.
-template <class Out, class Body, class... In>
-DAHL_DEVICE void map_elements(const View<Out, ANY> &out, Body body, const View<const In, ANY> &...in) {
-    constexpr int N = 16 / Widest<Out, In...>::size;
+// body(operand[i]..) for each element i of a view `all`, on all threads of the grid: with references to an element of each operand.
+// Those of `const` elements are read, and stretch to the extents of `all`; the others have these extents, and are written. Contiguous
+// arrays are loaded and stored 16 bytes at a time (of the widest type). What is written may also be one of those that are read.
+template <class All, class Body, class... T>
+DAHL_DEVICE void map_together(const View<All, ANY> &all, Body body, const View<T, ANY> &...operands) {
+    constexpr int N = 16 / Widest<T...>::size;
     size_t len = 1;
 #pragma unroll 1
-    for (int axis = 0; axis < out.rank(); axis++) len *= out.extents[axis];
-    if (!(follows(out, out.extents) && ... && follows(in, out.extents))) {
-        map_strided(len, out, body, typename IndicesBelow<sizeof...(In)>::type(), in...);
+    for (int axis = 0; axis < all.rank(); axis++) len *= all.extents[axis];
+    if (!(... && follows(operands, all.extents))) {
+        map_strided(len, all.rank(), all.extents, body, typename IndicesBelow<sizeof...(T)>::type(), operands...);
         return;
     }
-    bool aligned = (is_aligned<N>(out) && ... && is_aligned<N>(in));
+    bool aligned = (... && is_aligned<N>(operands));
     size_t packs = aligned ? len / N : 0;
 #pragma unroll 1
     for (size_t p = first_index(); p < packs; p += grid_threads()) {
-        reinterpret_cast<Pack<Out, N> *>(out.data)[p] =
-            map_pack<Out, N>(body, reinterpret_cast<const Pack<In, N> *>(in.data)[p]...);
+        map_pack<N, Body, T...>(p, body, operands..., load_pack<N>(operands, p)...);
     }
 #pragma unroll 1
-    for (size_t i = packs * N + first_index(); i < len; i += grid_threads()) out.data[i] = body(in.data[i]...);
+    for (size_t i = packs * N + first_index(); i < len; i += grid_threads()) body(operands.data[i]...);
+}
+
+// out[i] = body(in[i], ..), likewise.
+template <class Out, class Body, class... In>
+DAHL_DEVICE void map_elements(const View<Out, ANY> &out, Body body, const View<const In, ANY> &...in) {
+    map_together(out, [=](const In &...read, Out &written) { written = body(read...); }, in..., out);
 }
 
 } // namespace dahl

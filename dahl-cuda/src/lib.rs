@@ -9,6 +9,7 @@
 
 #[cfg(feature = "calls")]
 pub mod call;
+mod fused;
 mod image;
 mod launch;
 #[cfg(feature = "translate")]
@@ -16,9 +17,11 @@ pub mod map;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;
 mod program;
+mod stored;
 #[cfg(feature = "texts")]
 pub mod texts;
 
+pub use fused::{FusedMap, FusedMaps, FusedValue};
 pub use image::CudaImage;
 pub use launch::{ELEMENTS_PER_BLOCK, THREADS};
 pub use program::{CudaProgram, CudaTexts};

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use dahl_cuda::map::{Map, declarations};
+use dahl_cuda::{FusedMap, FusedMaps, FusedValue};
 use expect_test::{Expect, expect};
 
 /// The only map of `declaration`.
@@ -24,17 +25,48 @@ fn check(declaration: &str, expected: Expect) {
 
 /// Compares the lines of the body.
 fn body(parameters: &str, body: &str, expected: Expect) {
-    let source = map(&format!("#[codelet(R, W)] fn f{parameters} {{ {body} }}")).unwrap().source;
-    let (_, lines) = source.split_once("auto body = ").unwrap();
-    let (lines, _) = lines.split_once("    };\n").unwrap();
+    let element = map(&format!("#[codelet(R, W)] fn f{parameters} {{ {body} }}")).unwrap().element;
+    let lines = element.lines().skip_while(|line| !line.starts_with("DAHL_DEVICE")).skip(1);
+    let lines = lines.take_while(|line| *line != "}").filter(|line| !line.starts_with("    using "));
     let lines: String =
-        lines.lines().skip(1).map(|line| line.trim_start_matches("        ").to_owned() + "\n").collect();
+        lines.map(|line| line.strip_prefix("    ").unwrap_or(line).to_owned() + "\n").collect();
     expected.assert_eq(&lines);
 }
 
 fn refused(parameters: &str, body: &str, expected: &str) {
     let message = map(&format!("#[codelet(R, W)] fn f{parameters} {{ {body} }}")).unwrap_err();
     assert_eq!(message, expected, "{body}");
+}
+
+/// What a map of fused ones is, for `f32`.
+fn fused<'m>(map: &'m Map, inputs: &[FusedValue], output: FusedValue) -> FusedMap<'m> {
+    FusedMap {
+        element: &map.element,
+        function: &map.function,
+        types: vec!["f32"; map.types.len()],
+        inputs: inputs.to_vec(),
+        output,
+        arguments: vec!["f32"; map.arguments.len()],
+    }
+}
+
+#[test]
+fn fused_maps_are_one_kernel_in_which_each_text_stands_once() {
+    use FusedValue::{Given, Passed};
+    let axpy =
+        map("#[codelet(R, R, W)] fn axpy<T: Real>(x: T, y: T, alpha: T) -> T { alpha * x + y }").unwrap();
+    let is_less =
+        map("#[codelet(R, R, W)] fn is_less(x: f32, y: f32) -> u8 { if x < y { 1 } else { 0 } }").unwrap();
+    let maps = FusedMaps {
+        given: vec!["f32", "f32", "f32", "u8"],
+        inputs: 2,
+        maps: vec![
+            fused(&axpy, &[Given(0), Given(1)], Passed(0)),
+            fused(&axpy, &[Passed(0), Given(1)], Given(2)),
+            fused(&is_less, &[Given(2), Passed(0)], Given(3)),
+        ],
+    };
+    expect![[r#""#]].assert_eq(&maps.source());
 }
 
 #[test]
@@ -46,12 +78,14 @@ fn a_whole_text() {
 
         using namespace dahl;
 
+        DAHL_DEVICE float scale_element(float x_value, uint8_t y_value) {
+            const float x = x_value;
+            const uint8_t y = y_value;
+            return x;
+        }
+
         DAHL_DEVICE void scale_on_arrays(const View<const float, ANY> &x_view, const View<const uint8_t, ANY> &y_view, const View<float, ANY> &out) {
-            auto body = [=](float x_value, uint8_t y_value) -> float {
-                const float x = x_value;
-                const uint8_t y = y_value;
-                return x;
-            };
+            auto body = [=](float x_value, uint8_t y_value) -> float { return scale_element(x_value, y_value); };
             map_elements(out, body, x_view, y_view);
         }
 
@@ -73,14 +107,17 @@ fn a_map_of_one_type() {
         ",
         expect![[r#"
             template <class T>
-            DAHL_DEVICE void axpy_on_arrays(const View<const T, ANY> &x_view, const View<const T, ANY> &y_view, const View<T, ANY> &out, T alpha_value) {
+            DAHL_DEVICE T axpy_element(T x_value, T y_value, T alpha_value) {
                 using C = compute_t<T>;
+                const C x = widen(x_value);
+                const C y = widen(y_value);
                 const C alpha = widen(alpha_value);
-                auto body = [=](T x_value, T y_value) -> T {
-                    const C x = widen(x_value);
-                    const C y = widen(y_value);
-                    return narrow<T>(alpha * x + y);
-                };
+                return narrow<T>(alpha * x + y);
+            }
+
+            template <class T>
+            DAHL_DEVICE void axpy_on_arrays(const View<const T, ANY> &x_view, const View<const T, ANY> &y_view, const View<T, ANY> &out, T alpha_value) {
+                auto body = [=](T x_value, T y_value) -> T { return axpy_element<T>(x_value, y_value, alpha_value); };
                 map_elements(out, body, x_view, y_view);
             }
         "#]],
@@ -98,13 +135,16 @@ fn elements_that_are_only_moved() {
         ",
         expect![[r#"
             template <class T>
+            DAHL_DEVICE T select_element(uint8_t mask_value, T value_value, T otherwise_value) {
+                const uint8_t mask = mask_value;
+                const T value = value_value;
+                const T otherwise = otherwise_value;
+                return (mask != uint8_t(0)) ? value : otherwise;
+            }
+
+            template <class T>
             DAHL_DEVICE void select_on_arrays(const View<const uint8_t, ANY> &mask_view, const View<const T, ANY> &value_view, const View<const T, ANY> &otherwise_view, const View<T, ANY> &out) {
-                auto body = [=](uint8_t mask_value, T value_value, T otherwise_value) -> T {
-                    const uint8_t mask = mask_value;
-                    const T value = value_value;
-                    const T otherwise = otherwise_value;
-                    return (mask != uint8_t(0)) ? value : otherwise;
-                };
+                auto body = [=](uint8_t mask_value, T value_value, T otherwise_value) -> T { return select_element<T>(mask_value, value_value, otherwise_value); };
                 map_elements(out, body, mask_view, value_view, otherwise_view);
             }
         "#]],
@@ -122,15 +162,18 @@ fn two_types_and_half_precision_by_name() {
         ",
         expect![[r#"
             template <class T, class U>
-            DAHL_DEVICE void mixed_on_arrays(const View<const T, ANY> &x_view, const View<const U, ANY> &y_view, const View<const f16, ANY> &z_view, const View<bf16, ANY> &out) {
+            DAHL_DEVICE bf16 mixed_element(T x_value, U y_value, f16 z_value) {
                 using C_T = compute_t<T>;
                 using C_U = compute_t<U>;
-                auto body = [=](T x_value, U y_value, f16 z_value) -> bf16 {
-                    const C_T x = widen(x_value);
-                    const C_U y = widen(y_value);
-                    const float z = widen(z_value);
-                    return narrow<bf16>(float(double(x) + 1.5 * double(y)) + 0.5f * z);
-                };
+                const C_T x = widen(x_value);
+                const C_U y = widen(y_value);
+                const float z = widen(z_value);
+                return narrow<bf16>(float(double(x) + 1.5 * double(y)) + 0.5f * z);
+            }
+
+            template <class T, class U>
+            DAHL_DEVICE void mixed_on_arrays(const View<const T, ANY> &x_view, const View<const U, ANY> &y_view, const View<const f16, ANY> &z_view, const View<bf16, ANY> &out) {
+                auto body = [=](T x_value, U y_value, f16 z_value) -> bf16 { return mixed_element<T, U>(x_value, y_value, z_value); };
                 map_elements(out, body, x_view, y_view, z_view);
             }
         "#]],
@@ -179,6 +222,7 @@ fn numbers_take_the_type_of_what_they_stand_beside() {
          if wide < narrow.max(2.5) && count / 2 % 3 != -1 && one == 1 { half } else { std::f64::consts::PI * f64::EPSILON }",
         expect![[r#"
             const float x = x_value;
+            const int64_t y = y_value;
             const double half = 0.5;
             const float wide = x * 2.0f + 1e-3f;
             const int64_t count = real::wrapping_add(y, int64_t(3));
@@ -199,6 +243,7 @@ fn functions_of_real_and_of_rusts_own_types() {
          T::from_f64(own.to_f64()) + b.widen()",
         expect![[r#"
             const C x = widen(x_value);
+            const float y = y_value;
             const float own = real::powi(real::clamp_number(real::max_number(y, 1.0f), 0.5f, 2.0f), real::wrapping_sub(int32_t(0), 3));
             const C a = real::clamp(real::min(real::max(x, C(0.5)), real::max(x, x)), -C(1), real::infinity<C>());
             const C b = real::remainder(real::powi(real::max(a, x), 3), real::log(real::hypot(a, x), C(2.71828182845904523536028747135266250)));

@@ -199,6 +199,16 @@ impl Program {
         &self.last().reports
     }
 
+    /// Where the last call's graph runs, and how long a replay takes on each target, as far as it is known; none if the scheduler
+    /// places each task, or there are no devices.
+    ///
+    /// # Panics
+    /// If it has not been called.
+    #[track_caller]
+    pub fn target(&self) -> Option<String> {
+        self.last().instance.shown_target()
+    }
+
     #[track_caller]
     fn last(&self) -> &Kept {
         match self.kept.first() {

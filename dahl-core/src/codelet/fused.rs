@@ -1,6 +1,6 @@
 //! [`Fused`]: several tasks as one codelet, made at run time, and a reduction of what they compute. Its kernel runs their own
 //! kernels tile by tile ([`tile_run`](super::tile_run)), so what they pass on to each other stays in the second-level cache, and
-//! every bit is that of the tasks one after the other.
+//! every bit is that of the tasks one after the other. Maps of one shape have a kernel in CUDA too (`fused_cuda`).
 //!
 //! Maps of one shape have any tiles. Other steps, and maps of several shapes, have tiles of rows ([`FusedRows`]).
 
@@ -12,6 +12,7 @@ use arrayvec::ArrayVec;
 
 use super::accumulator::Accumulator;
 use super::declaration::{Codelet, Parameter};
+use super::fused_cuda;
 use super::kernel::Kernel;
 use super::reducer::FusedReduction;
 use crate::access::AccessMode;
@@ -184,20 +185,30 @@ fn make(
         .chain(reduction.map(|reduction| reduction.passed))
         .chain(rows.as_ref().map(|rows| rows.axes))
         .collect();
+    let given: Vec<_> =
+        given.into_iter().map(|element| element.expect("every operand is some step's")).collect();
     let parameters = given.iter().enumerate().map(|(index, element)| {
         let (name, mode) = if index < inputs { ("input", AccessMode::R) } else { ("out", AccessMode::W) };
-        Parameter::new(name, mode, element.expect("every operand is some step's"))
+        Parameter::new(name, mode, *element)
     });
     let parameters = parameters.chain(reduction.map(|reduction| reduction.codelet.parameters[1]));
     let arguments: usize = codelets.iter().map(|codelet| codelet.arguments.len()).sum();
     let is_map = reduction.is_none() && rows.is_none();
+    let cuda = if is_map {
+        fused_cuda::kernel(name, steps, &given, inputs)
+    } else {
+        Err("it consists of tasks that were fused for CPUs")
+    };
     let fused: &'static Fused =
         Box::leak(Box::new(Fused { steps: steps.to_vec(), reduction, passed, element_bytes, rows }));
     let codelet = Codelet::new(name, "dahl::fused", footprint::hash_after(0, [&shape[..]].into_iter()))
         .parameters(parameters.collect::<Vec<_>>().leak())
         .arguments(vec!["argument"; arguments].leak())
         .kernels(vec![Some(Kernel::fused(fused))].leak())
-        .no_cuda("it consists of tasks that were fused for CPUs")
         .broadcasts();
+    let codelet = match cuda {
+        Ok(cuda) => codelet.cuda(Some(cuda)),
+        Err(reason) => codelet.no_cuda(reason),
+    };
     Box::leak(Box::new(if is_map { codelet.map() } else { codelet }))
 }

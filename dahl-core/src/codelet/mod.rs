@@ -8,6 +8,7 @@ mod combination;
 mod declaration;
 mod encoded_arguments;
 mod fused;
+mod fused_cuda;
 mod kernel;
 pub(crate) mod kernel_memory;
 mod moved;
@@ -31,6 +32,7 @@ pub use declaration::{Codelet, InPlace, Parameter};
 pub use encoded_arguments::EncodedArguments;
 pub use fused::{FusedOperand, TILE_BYTES, stretched};
 pub(crate) use fused::{FusedRows, FusedStep, fuse};
+pub(crate) use fused_cuda::joins_in_cuda;
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;

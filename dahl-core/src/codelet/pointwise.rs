@@ -66,6 +66,8 @@ pub struct PointwiseCuda {
     pub place: &'static str,
     /// The device code.
     pub image: &'static CudaImage,
+    /// The text of its function of one element.
+    pub text: &'static str,
     /// The function.
     pub function: &'static str,
     /// The type parameter, if there is one.
@@ -129,7 +131,8 @@ where
         Ok(cuda) => Ok(CudaKernel::new(P::MAP.name, cuda.place, cuda.image)
             .types(cuda.types)
             .takes(&Self::VIEWS, cuda.arguments)
-            .passes(&Self::PASSES)),
+            .passes(&Self::PASSES)
+            .element(cuda.text)),
         Err(reason) => Err(reason),
     };
 

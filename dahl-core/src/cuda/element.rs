@@ -43,6 +43,18 @@ pub struct CudaArgument {
 }
 
 impl CudaElement {
+    /// The name in Rust of the type, with these types for the type parameters.
+    pub(crate) fn name(self, types: &[ElementType]) -> &'static str {
+        match self {
+            Self::Parameter(index) => types[index].name,
+            Self::Compute(index) => match types[index].name {
+                "f16" | "bf16" => "f32",
+                name => name,
+            },
+            Self::Fixed(name) => name,
+        }
+    }
+
     /// The bytes of a value, with these types for the type parameters.
     pub(super) fn size_bytes(self, types: &[ElementType]) -> usize {
         match self {

@@ -36,6 +36,8 @@ pub struct CudaKernel {
     pub passes: &'static [CudaPass],
     /// The device code.
     pub image: &'static CudaImage,
+    /// For a map, the text of its function of one element: with it, several maps become one kernel.
+    pub element: Option<&'static str>,
 }
 
 /// One launch of a kernel.
@@ -101,6 +103,7 @@ impl CudaKernel {
             scratch_bytes: NONE,
             passes: &[],
             image,
+            element: None,
         }
     }
 
@@ -132,6 +135,12 @@ impl CudaKernel {
     /// Sets what is launched.
     pub const fn passes(mut self, passes: &'static [CudaPass]) -> Self {
         self.passes = passes;
+        self
+    }
+
+    /// Sets the text of a map's function of one element.
+    pub const fn element(mut self, element: &'static str) -> Self {
+        self.element = Some(element);
         self
     }
 

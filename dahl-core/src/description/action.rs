@@ -83,6 +83,8 @@ pub(crate) enum Placement {
     Worker(usize),
     /// A worker of the same kind as this one.
     KindOf(usize),
+    /// The same, as long as that can run the task; else any worker.
+    Prefers(usize),
 }
 
 /// How a task overwrites one of its inputs: it has no access to the output, and the target takes the output's place.

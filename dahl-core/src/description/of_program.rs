@@ -56,7 +56,7 @@ impl TaskDesc {
         match self.place() {
             Placement::Any => None,
             Placement::Worker(worker) => Some((worker, false)),
-            Placement::KindOf(worker) => Some((worker, true)),
+            Placement::KindOf(worker) | Placement::Prefers(worker) => Some((worker, true)),
         }
     }
 

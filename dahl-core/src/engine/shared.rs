@@ -192,6 +192,11 @@ impl Shared {
         self.observer.is_some() || without_unwinding(|| self.scheduler.sees_submissions())
     }
 
+    /// Whether programs may be kept on workers of one kind.
+    pub(crate) fn keeps_programs_together(&self) -> bool {
+        without_unwinding(|| self.scheduler.keeps_programs_together())
+    }
+
     pub(crate) fn observe(&self, task: &TaskDesc) {
         without_unwinding(|| self.scheduler.submitted(&Submission::new(task, &**self.host())));
         if let Some(observer) = &self.observer {

@@ -69,6 +69,9 @@ pub(crate) trait Keeps: Any + Send + Sync + std::fmt::Debug {
     /// # Safety
     /// The task has begun and not ended, and nothing else ends its replay, which was `envelope`'s.
     unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>);
+
+    /// All tasks of the replay have ended, and the envelope has not.
+    fn has_ended(&self);
 }
 
 // SAFETY: `running` is written by the thread that begins the replay, before it hands a task over, and taken by the thread

@@ -101,7 +101,7 @@ fn require_device(executor: &Executor, worker: usize, desc: &TaskDesc) -> Result
         return Err(format!("`{}` has tags", name()));
     }
     match desc.place() {
-        Placement::Any => {}
+        Placement::Any | Placement::Prefers(_) => {}
         Placement::Worker(wanted) if wanted == worker => {}
         Placement::Worker(_) | Placement::KindOf(_) => {
             return Err(format!("`{}` is placed elsewhere", name()));

@@ -35,6 +35,11 @@ pub fn is_map(desc: &TaskDesc) -> bool {
         && desc.operand_count() == desc.accesses().len()
 }
 
+/// Whether a [map](is_map) can be fused where there are devices: a kernel in CUDA of it and of others can be made.
+pub fn is_map_on_devices(desc: &TaskDesc) -> bool {
+    is_map(desc) && desc.kernel().is_none() && codelet::joins_in_cuda(desc.codelet())
+}
+
 /// Whether a task is a reduction that can be fused with the map that makes its input: a sum of a whole array, whose order is
 /// declared, into a buffer that begins with it; it runs on any CPU.
 pub fn is_reduction(desc: &TaskDesc) -> bool {

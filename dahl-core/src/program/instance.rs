@@ -18,11 +18,13 @@ use super::on_device::OnDevice;
 use super::pending_call::PendingCalls;
 use super::step_kind::StepKind;
 use super::steps::Step;
+use super::target::{Target, targets};
+use super::target_choice::{Candidate, TargetChoice};
 use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
 use crate::array::Array;
 use crate::codelet::{Codelet, in_kernel};
-use crate::description::{Action, Call};
+use crate::description::{Action, Call, Placement};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{
     ArrayState, Begin, Content, DeviceProgram, Engine as _, Keeps, Origin, Party, Record, Replay, Running,
@@ -53,6 +55,10 @@ pub struct Instance {
     numbers: usize,
     /// The number of steps that workers run, and of branches and loops.
     tasks: u64,
+    /// Where it runs, if that is measured.
+    choice: Option<TargetChoice>,
+    /// The steps whose tasks may run on any worker.
+    free: Box<[u32]>,
     /// Each replay accesses it exclusively.
     turn: Array<'static, u8, 1>,
     pending: PendingCalls,
@@ -69,8 +75,17 @@ impl Keeps for Instance {
     unsafe fn begin_by_task(self: Arc<Self>, task: &Submitted, envelope: NonNull<Submitted>) {
         let states =
             task.accesses().map(|access| NonNull::from(access.state().expect("each is of an array")));
+        if let Some(choice) = &self.choice {
+            choice.leave();
+        }
         // SAFETY: guaranteed by the caller: the turn is still this replay's, whose envelope holds its accesses.
-        unsafe { self.begin_tasks(envelope, states) };
+        unsafe { self.begin_tasks(envelope, states, Target::Any) };
+    }
+
+    fn has_ended(&self) {
+        if let Some(choice) = &self.choice {
+            choice.end(self.engine.executor().clock().now_ns());
+        }
     }
 }
 
@@ -186,6 +201,14 @@ impl Instance {
         let bound_bytes = bound.iter().map(BoundSpec::bytes);
         let on_device =
             OnDevice::new(executor, name, (&arrays, bytes), &planned, bound_bytes, &replay, location);
+        let graph = on_device.is_ok().then_some(Target::Graph);
+        let targets = targets(executor, &arrays, &planned, graph);
+        let choice = targets.and_then(TargetChoice::new);
+        let is_free = |(number, step): (usize, &Step)| {
+            let StepKind::Task(desc) = &step.kind else { return None };
+            (desc.place() == Placement::Any).then_some(number as u32)
+        };
+        let free = steps.iter().enumerate().filter_map(is_free).collect();
         let turn = engine.output([0])?;
         let engine = engine.clone();
         Ok(Arc::new(Self {
@@ -199,6 +222,8 @@ impl Instance {
             varying,
             numbers,
             tasks,
+            choice,
+            free,
             turn,
             on_device,
             pending: PendingCalls::default(),
@@ -307,6 +332,24 @@ impl Instance {
         &self.pending
     }
 
+    /// Where it runs now, whether that was chosen for good, and what is known of each target, in lines; nothing if it is not measured.
+    pub fn shown_target(&self) -> Option<String> {
+        let executor = self.engine.executor();
+        let (target, is_settled, candidates) = self.choice.as_ref()?.shown();
+        let us = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
+        let line = |candidate: &Candidate| {
+            let known = match (candidate.least_ns, candidate.expected_ns) {
+                (Some(ns), _) => us(ns),
+                (None, Some(ns)) => format!("not tried, expected {}", us(ns)),
+                (None, None) => "not tried".to_owned(),
+            };
+            format!("{}: {known}", candidate.target.name(executor))
+        };
+        let head = if is_settled { "runs" } else { "is tried" };
+        let lines = candidates.iter().map(line).collect::<Vec<_>>().join("; ");
+        Some(format!("{head} {} ({lines})", target.name(executor)))
+    }
+
     /// Begins a replay.
     ///
     /// # Safety
@@ -324,11 +367,19 @@ impl Instance {
             varying.set(desc.arguments_mut(), numbers);
         }
         let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
-        match self.on_device.as_ref().ok().filter(|device| device.runs(self.engine.executor())) {
+        let executor = self.engine.executor();
+        let graph = || self.on_device.as_ref().ok().filter(|device| device.runs(executor));
+        let target = match &self.choice {
+            Some(choice) => {
+                choice.begin(executor.clock().now_ns(), |target| target != Target::Graph || graph().is_some())
+            }
+            None => Target::Graph,
+        };
+        match graph().filter(|_| target == Target::Graph) {
             // SAFETY: guaranteed by the caller.
-            Some(device) => unsafe { device.begin(self.engine.executor(), running, bound) },
+            Some(device) => unsafe { device.begin(executor, running, bound) },
             // SAFETY: as above.
-            None => unsafe { self.begin_tasks(envelope, bound) },
+            None => unsafe { self.begin_tasks(envelope, bound, target) },
         }
     }
 
@@ -340,8 +391,19 @@ impl Instance {
         self: Arc<Self>,
         envelope: NonNull<Submitted>,
         bound: impl Iterator<Item = NonNull<ArrayState>>,
+        target: Target,
     ) {
         let executor = self.engine.executor();
+        if self.choice.is_some() {
+            let place = match target {
+                Target::Kind(worker) => Placement::Prefers(worker),
+                Target::Graph | Target::Any => Placement::Any,
+            };
+            for &node in &self.free {
+                // SAFETY: no replay runs, so the records are this thread's.
+                unsafe { self.replay.nodes()[node as usize].record.desc_mut() }.set_place(place);
+            }
+        }
         for (uses, state) in self.uses.iter().zip(bound) {
             // SAFETY: the envelope's access keeps the array.
             let id = unsafe { state.as_ref() }.id();

@@ -25,6 +25,8 @@ mod record;
 mod region;
 mod step_kind;
 mod steps;
+mod target;
+mod target_choice;
 mod varying;
 
 pub use array_spec::{ArraySpec, Place};
@@ -32,7 +34,7 @@ pub use bindings::{Bindings, Detached, Signature};
 pub use compute::compute;
 pub use engine::Engine;
 pub use flow::ControlFlow;
-pub use fusion::{FusedTask, fuse, is_map, is_reduction};
+pub use fusion::{FusedTask, fuse, is_map, is_map_on_devices, is_reduction};
 pub use in_place::{InPlaceMap, in_place};
 pub use instance::Instance;
 pub use moved::{moved, reading};

@@ -32,6 +32,12 @@ pub trait Scheduler: Send + Sync {
         true
     }
 
+    /// Whether a program may be kept on workers of one kind, if it is faster there than where the scheduler places its tasks one
+    /// by one: for a scheduler that places by time.
+    fn keeps_programs_together(&self) -> bool {
+        false
+    }
+
     /// A thread of the host begins to wait for tasks. If one thread submits, none comes until what it waits for has ended.
     fn host_waits(&self) {}
 

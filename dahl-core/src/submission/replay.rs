@@ -147,7 +147,7 @@ fn with_options<'t>(mut task: Task<'t>, call: &Call, host: Option<&Host>) -> Tas
             task.on_kind(&host.worker(worker).kind)
         }
         (Placement::KindOf(worker), _) => task.on(worker),
-        (Placement::Any, _) => task,
+        (Placement::Any | Placement::Prefers(_), _) => task,
     };
     match options.prefetch {
         Some(worker) => task.prefetch(worker),

@@ -69,7 +69,7 @@ impl ReadyTask {
     pub(crate) fn forced_worker(&self) -> Option<usize> {
         match self.desc().place() {
             Placement::Worker(worker) => Some(worker),
-            Placement::Any | Placement::KindOf(_) => None,
+            Placement::Any | Placement::KindOf(_) | Placement::Prefers(_) => None,
         }
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn end(running: Running) {
     // SAFETY: the envelope has not been completed.
     let array = unsafe { envelope.as_ref() }.accesses().find_map(|access| access.state());
     let engine = Arc::clone(array.expect("an envelope has an array").engine());
+    keeps.has_ended();
     // SAFETY: it began with the replay, and nothing else completes it.
     unsafe { External::of(envelope, engine) }.end_replay();
     drop(keeps);

@@ -1,6 +1,7 @@
 //! [`Kind`]: the kind of a value in a map's body, as far as the translation needs it.
 
 use super::Refusal;
+use crate::stored::{INTEGERS, integer};
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,20 +19,6 @@ pub(super) enum Kind {
     FloatLiteral,
     IntegerLiteral,
 }
-
-/// The integers of arrays and arguments: names in Rust and in CUDA.
-const INTEGERS: [(&str, &str); 10] = [
-    ("u8", "uint8_t"),
-    ("u16", "uint16_t"),
-    ("u32", "uint32_t"),
-    ("u64", "uint64_t"),
-    ("usize", "size_t"),
-    ("i8", "int8_t"),
-    ("i16", "int16_t"),
-    ("i32", "int32_t"),
-    ("i64", "int64_t"),
-    ("isize", "ptrdiff_t"),
-];
 
 impl Kind {
     /// The kind of a concrete type in a body, where `f16` and `bf16` stand for their compute type.
@@ -67,11 +54,6 @@ impl Kind {
     pub(super) fn is_literal(self) -> bool {
         matches!(self, Self::FloatLiteral | Self::IntegerLiteral)
     }
-}
-
-/// The name in CUDA of an integer type.
-pub(super) fn integer(rust: &str) -> &'static str {
-    INTEGERS.iter().find(|(name, _)| *name == rust).map_or("int32_t", |(_, cuda)| cuda)
 }
 
 /// A translated expression.

@@ -33,6 +33,8 @@ pub struct Map {
     pub elements: Vec<Element>,
     /// The types of the arguments.
     pub arguments: Vec<Element>,
+    /// The text of the function of one element, `axpy_element`.
+    pub element: String,
     /// The whole text, which includes `map.cuh`.
     pub source: String,
 }

@@ -5,7 +5,8 @@ use syn::{
 };
 
 use super::Refusal;
-use super::kind::{Kind, integer};
+use super::kind::Kind;
+use crate::stored::stored;
 
 /// The type of an array's elements, or of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,18 +142,6 @@ impl Element {
     /// Whether values are widened before they are passed to the body.
     pub(super) fn is_half(self) -> bool {
         matches!(self, Self::Fixed("f16" | "bf16"))
-    }
-}
-
-/// The type in CUDA of a type by its name in Rust.
-pub(super) fn stored(rust: &str) -> &'static str {
-    match rust {
-        "f16" => "f16",
-        "bf16" => "bf16",
-        "f32" => "float",
-        "f64" => "double",
-        "bool" => "bool",
-        other => integer(other),
     }
 }
 

@@ -119,7 +119,7 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
         quote!(&[#(#views),*])
     };
     let (arguments, types) = (arguments(root, map), types(root, map));
-    let (name, function) = (codelet.name.unraw().to_string(), &map.function);
+    let (name, function, text) = (codelet.name.unraw().to_string(), &map.function, &map.element);
     let image = image(codelet, map);
     let last = Literal::usize_unsuffixed(last);
     Some(quote! {
@@ -131,7 +131,8 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
         )
         .types(#types)
         .takes(#views, #arguments)
-        .passes(&[#private::pass_of_map::<#last>(#function)]);
+        .passes(&[#private::pass_of_map::<#last>(#function)])
+        .element(#text);
     })
 }
 
@@ -144,12 +145,13 @@ pub(super) fn pointwise(codelet: &Codelet) -> TokenStream {
     };
     let root = &codelet.root;
     let (arguments, types) = (arguments(root, &map), types(root, &map));
-    let (image, function) = (image(codelet, &map), &map.function);
+    let (image, function, text) = (image(codelet, &map), &map.function, &map.element);
     let element = element(root, map.elements.last().expect("a map has an output"));
     quote! {
         ::core::result::Result::Ok(#root::__private::PointwiseCuda {
             place: ::core::concat!(::core::file!(), ":", ::core::line!()),
             image: &#image,
+            text: #text,
             function: #function,
             types: #types,
             element: #element,

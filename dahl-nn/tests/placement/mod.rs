@@ -6,6 +6,7 @@
 pub mod graph;
 pub mod plan;
 pub mod programs;
+pub mod replayed;
 pub mod search;
 
 use dahl::Runtime;

@@ -168,14 +168,16 @@ impl Passes {
         run(self.dead_tasks, "dead tasks", &dead_tasks::run);
         let fuses = Fuses {
             maps: self.fusion,
-            reductions: self.reductions,
-            epilogues: self.epilogues,
+            reductions: self.reductions && !has_devices,
+            epilogues: self.epilogues && !has_devices,
             shares_kernels: engine.workers() > 1,
+            on_devices: has_devices,
         };
-        run(fuses.any() && !has_devices, "fusion", &|graph| fusion::run(graph, fuses));
+        run(fuses.any(), "fusion", &|graph| fusion::run(graph, fuses));
         run(self.in_place && !has_devices, "in place", &in_place::run);
         let not_on_devices = [
-            (fuses.any(), "fusion", "not done: fused tasks have no kernel for devices"),
+            (self.reductions, "reductions", "not done: on a device, only maps have a fused kernel"),
+            (self.epilogues, "epilogues", "not done: on a device, only maps have a fused kernel"),
             (self.views, "views", "not done: on a device, arrays are read as they lie there"),
             (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
         ];

@@ -158,6 +158,10 @@ impl Scheduler for DequeModel {
         self.workers = Some(workers.clone());
     }
 
+    fn keeps_programs_together(&self) -> bool {
+        self.rule.order != Order::Rank
+    }
+
     fn submitted(&self, task: &Submission<'_>) {
         if self.rule.order != Order::Rank {
             return;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dahl_core::__program::{Kind, Part, is_reduction};
+use dahl_core::__program::{Kind, Part, TaskDesc, is_map_on_devices, is_reduction};
 
 use super::super::makers::Makers;
 use super::Fuses;
@@ -38,7 +38,11 @@ impl<'g> Groups<'g> {
         }
         let makers = Makers::of(graph);
         let part = |(step, task): (usize, &'g Task)| {
-            let desc = task.desc().filter(|desc| makers.is_free(graph, step) && !is_reduction(desc));
+            let is_wanted = |desc: &TaskDesc| {
+                let has_kernels = !fuses.on_devices || is_map_on_devices(desc);
+                has_kernels && makers.is_free(graph, step) && !is_reduction(desc)
+            };
+            let desc = task.desc().filter(|desc| is_wanted(desc));
             desc.and_then(Part::of)
         };
         let parts = graph.tasks.iter().enumerate().map(part).collect();

@@ -14,6 +14,8 @@
 //!   that several workers may share is not cut either. Nobody but the fused task reads what such a kernel passes on or gets, so no
 //!   other task waits longer than before.
 //!
+//! On runtimes with devices only maps are fused, and of these only such as have kernels in CUDA: the fused task has kernels for both.
+//!
 //! What only other steps of the task read is never written to memory. A step joins a task if no other step would have to run
 //! in the middle of it: no path leads from the task to the step through a third one.
 
@@ -37,6 +39,8 @@ pub(super) struct Fuses {
     pub(super) epilogues: bool,
     /// Whether several workers may share a large kernel. Such a kernel is not cut.
     pub(super) shares_kernels: bool,
+    /// Whether the runtime has devices: only maps are fused that have a kernel there.
+    pub(super) on_devices: bool,
 }
 
 impl Fuses {

@@ -2,6 +2,7 @@
 //! driver in orders that a seed draws, or on the device of the machine.
 
 mod failures;
+mod fusion;
 mod graphs;
 mod random;
 #[path = "../../../programs/steps.rs"]
