@@ -54,8 +54,13 @@ impl TargetChoice {
             least_ns: None,
         });
         let mut candidates: Vec<_> = candidates.collect();
-        // What is expected to be fast comes first, then what is not known, in the order in which they are given.
-        candidates.sort_by_key(|candidate| candidate.expected_ns.unwrap_or(u64::MAX));
+        // What is expected to be fast comes first, then what is not known, in the order in which they are given. A scheduler may place
+        // tasks worse than the forecast does, so it must be expected to gain something.
+        candidates.sort_by_key(|candidate| match (candidate.expected_ns, candidate.target) {
+            (None, _) => u64::MAX,
+            (Some(ns), Target::Any) => ns + ns / 8,
+            (Some(ns), Target::Graph | Target::Kind(_)) => ns,
+        });
         let state = State { candidates, current: 0, runs: 0, begun_ns: None, is_settled: false };
         (state.candidates.len() > 1).then(|| Self { state: Mutex::new(state) })
     }
@@ -163,6 +168,16 @@ mod tests {
         let targets = targets(&choice, 10, taken_ns);
         assert_eq!(targets[3..6], [Target::Any; 3]);
         assert_eq!(targets[9], Target::Any);
+    }
+
+    #[test]
+    fn a_kind_of_workers_comes_before_a_scheduler_that_gains_little() {
+        let choice = TargetChoice::new([(Target::Kind(0), Some(100)), (Target::Any, Some(95))])
+            .expect("there are two");
+        assert_eq!(choice.begin(0, |_| true), Target::Kind(0));
+        let choice = TargetChoice::new([(Target::Kind(0), Some(100)), (Target::Any, Some(80))])
+            .expect("there are two");
+        assert_eq!(choice.begin(0, |_| true), Target::Any);
     }
 
     #[test]

@@ -29,6 +29,9 @@ proptest! {
 
     #[test]
     fn fused_kernels_change_no_bit(actions in actions(), seed in any::<u32>(), element in 0..4_usize) {
+        // The fake driver has no kernel of the others by themselves: the CPU would run them, and may round otherwise.
+        let has_kernel = |action: &Action| !matches!(action, Action::Exp | Action::Branch);
+        let actions: Vec<_> = actions.into_iter().filter(|(action, ..)| has_kernel(action)).collect();
         keeps_bits(&actions, seed, element, Passes::none().dead_tasks(true).fusion(true), false)?;
     }
 }
