@@ -47,6 +47,8 @@ macro_rules! on_cpu {
 
 #[path = "numerics/conv2d_relu.rs"]
 mod conv2d_relu;
+#[path = "numerics/convolution.rs"]
+mod convolution;
 #[path = "numerics/extremes.rs"]
 mod extremes;
 #[path = "numerics/layers.rs"]
