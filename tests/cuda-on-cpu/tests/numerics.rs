@@ -53,11 +53,21 @@ mod convolution;
 mod extremes;
 #[path = "numerics/layers.rs"]
 mod layers;
+#[path = "numerics/losses.rs"]
+mod losses;
 #[path = "numerics/moments.rs"]
 mod moments;
 #[path = "numerics/moved.rs"]
 mod moved;
+#[path = "numerics/padded.rs"]
+mod padded;
+#[path = "numerics/pools.rs"]
+mod pools;
 #[path = "numerics/products.rs"]
 mod products;
+#[path = "numerics/recurrent.rs"]
+mod recurrent;
 #[path = "numerics/reduce.rs"]
 mod reduce;
+#[path = "numerics/segments.rs"]
+mod segments;
