@@ -10,10 +10,9 @@
 // window, or over the windows that cover the element: windows are small, and the elements that neighbours share are
 // cached.
 //
-// The indices of a maximum do not tell the window, so any of a plane may name any pixel. A block takes a plane: it
-// stages 256 indices and gradients at a time in shared memory, and each thread picks those of its own pixels, in order.
-// So no two threads add to one pixel, and no atomics are needed. Sums are kept in scratch memory, in the compute type.
+// The gradient of a maximum is scattered to the place of its index, plane by plane (`include/unpool.cuh`).
 #include "extreme.cuh"
+#include "unpool.cuh"
 #include "window.cuh"
 
 using namespace dahl;
@@ -52,41 +51,19 @@ __global__ void max_pool2d(View<const T, 4> input, View<T, 4> out, View<uint32_t
     }
 }
 
-constexpr unsigned STAGED = 256;
-
 DAHL_KERNEL(max_pool2d_backward, types(T: real), scratch(sizeof(compute_t<T>) * out.len()),
             grid(blocks(out.extent(0) * out.extent(1), 1)), block(256))
 template <class T>
 __global__ void max_pool2d_backward(View<const T, 4> gradient, View<const uint32_t, 4> index, View<T, 4> out, Task task) {
-    using C = compute_t<T>;
-    __shared__ uint32_t staged_index[STAGED];
-    __shared__ C staged_gradient[STAGED];
-    size_t rows = gradient.extent(2), cols = gradient.extent(3), pixels = out.extent(2) * out.extent(3);
-    size_t planes = out.extent(0) * out.extent(1), thread = threadIdx.x;
-    for (size_t plane = blockIdx.x; plane < planes; plane += gridDim.x) {
-        Division images = divide(plane, out.extent(1));
-        C *sums = task.scratch_as<C>() + plane * pixels;
-        for (size_t pixel = thread; pixel < pixels; pixel += STAGED) sums[pixel] = 0;
-        for (size_t first = 0; first < rows * cols; first += STAGED) {
-            size_t count = rows * cols - first < STAGED ? rows * cols - first : STAGED;
-            if (thread < count) {
-                Division place = divide(first + thread, cols);
-                staged_index[thread] = index.at(images.quotient, images.remainder, place.quotient, place.remainder);
-                staged_gradient[thread] = widen(gradient.at(images.quotient, images.remainder, place.quotient, place.remainder));
-                if (staged_index[thread] >= pixels) task.fail(plane * rows * cols + first + thread);
-            }
-            __syncthreads();
-            for (size_t i = 0; i < count; i++) {
-                uint32_t pixel = staged_index[i];
-                if (pixel % STAGED == thread && pixel < pixels) sums[pixel] += staged_gradient[i];
-            }
-            __syncthreads();
-        }
-        for (size_t pixel = thread; pixel < pixels; pixel += STAGED) {
-            Division place = divide(pixel, out.extent(3));
-            out.at(images.quotient, images.remainder, place.quotient, place.remainder) = narrow<T>(sums[pixel]);
-        }
-    }
+    // The element of an image with a row-major index in its plane.
+    auto at = [](const auto &images, size_t plane, size_t i) -> auto & {
+        Division channels = divide(plane, images.extent(1)), place = divide(i, images.extent(3));
+        return images.at(channels.quotient, channels.remainder, place.quotient, place.remainder);
+    };
+    unpool<compute_t<T>>(
+        out.extent(0) * out.extent(1), gradient.extent(2) * gradient.extent(3), out.extent(2) * out.extent(3), task,
+        [&](size_t plane, size_t i) { return at(gradient, plane, i); }, [&](size_t plane, size_t i) { return at(index, plane, i); },
+        [&](size_t plane, size_t pixel, compute_t<T> sum) { at(out, plane, pixel) = narrow<T>(sum); });
 }
 
 DAHL_KERNEL(avg_pool2d, types(T: real), grid(blocks(out.len(), 256)), block(256))

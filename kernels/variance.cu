@@ -12,6 +12,7 @@
 // Everything is computed in double, also for types whose compute type is float: these kernels wait for memory, not for
 // arithmetic, and squares of floats do not overflow a double. Doubles so large that their squares would overflow are
 // scaled.
+#include "deviations.cuh"
 #include "fold.cuh"
 #include "lanes.cuh"
 
@@ -40,21 +41,6 @@ struct Total {
     }
     // A power of two that scales numbers so that their squares are in range.
     DAHL_DEVICE double unit() const { return magnitude > 0x1p480 ? 0x1p-600 : 1.0; }
-};
-
-// Sums of deviations from the mean and of their squares.
-struct Deviations {
-    double squares, rest;
-
-    static DAHL_DEVICE Deviations identity() { return {0, 0}; }
-    DAHL_DEVICE void add(double deviation) {
-        squares += deviation * deviation;
-        rest += deviation;
-    }
-    DAHL_DEVICE void merge(const Deviations &later) {
-        squares += later.squares;
-        rest += later.rest;
-    }
 };
 
 DAHL_DEVICE double degrees(size_t count, size_t correction) { return count > correction ? double(count - correction) : 0.0; }

@@ -146,7 +146,7 @@ pub mod __nn {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::arena::{map_shape, require};
-    pub use crate::argument::DeclaredArgument;
+    pub use crate::argument::{ANY_LEN, DeclaredArgument};
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, EncodedArguments, ErrorClass, InPlace,
         Kernel, Leaves, Moved, NoArguments, Numerics, Parameter, Pointwise, PointwiseArguments,
@@ -155,7 +155,7 @@ pub mod __private {
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{
         CudaArgument, CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel,
-        CudaLibrary, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaTypeParameter, CudaView,
+        CudaLen, CudaLibrary, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaTypeParameter, CudaView,
         Declared as CudaDeclared, pass_of_map, views_of_map,
     };
     pub use crate::expression::{Derivatives, no_leaves};

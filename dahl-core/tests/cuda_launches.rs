@@ -1,17 +1,17 @@
 //! The launch configuration of a CUDA kernel for a task, computed from extents and arguments.
 
 use dahl_core::cuda::{
-    CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaPass, CudaStep, CudaTypeParameter,
-    CudaView,
+    CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaLen, CudaPass, CudaStep,
+    CudaTypeParameter, CudaView,
 };
 use dahl_core::{ElementType, bf16};
 
 const REALS: &[CudaTypeParameter] = &[CudaTypeParameter { name: "T", types: &["bf16", "f32"] }];
 const INPUT: CudaView = CudaView { is_const: true, element: CudaElement::Parameter(0), rank: None };
 const OUT: CudaView = CudaView { is_const: false, element: CudaElement::Compute(0), rank: Some(1) };
-const ALPHA: CudaArgument = CudaArgument { element: CudaElement::Parameter(0), len: None };
-const AXIS: CudaArgument = CudaArgument { element: CudaElement::Fixed("i32"), len: None };
-const SIZE: CudaArgument = CudaArgument { element: CudaElement::Fixed("usize"), len: Some(2) };
+const ALPHA: CudaArgument = CudaArgument { element: CudaElement::Parameter(0), len: CudaLen::One };
+const AXIS: CudaArgument = CudaArgument { element: CudaElement::Fixed("i32"), len: CudaLen::One };
+const SIZE: CudaArgument = CudaArgument { element: CudaElement::Fixed("usize"), len: CudaLen::Items(2) };
 
 const PARTS: CudaPass = CudaPass {
     function: "parts",
@@ -96,4 +96,50 @@ fn there_are_kernels_for_the_types_that_it_says() {
 fn the_header_says_the_same_of_blocks() {
     let header = include_str!("../../dahl-cuda/include/dahl.cuh");
     assert!(header.contains("constexpr uint64_t MAX_BLOCKS = 1024;"));
+}
+
+/// A kernel that takes arguments of any length, between others.
+static ANY: CudaKernel =
+    CudaKernel::new("pad", "kernels/pad.cu:3", &CudaImage::Missing("no device code is needed"))
+        .types(REALS)
+        .takes(
+            &[INPUT],
+            &[
+                CudaArgument { element: CudaElement::Fixed("usize"), len: CudaLen::Any },
+                ALPHA,
+                CudaArgument { element: CudaElement::Fixed("usize"), len: CudaLen::Any },
+            ],
+        )
+        .passes(&[CudaPass {
+            function: "pad",
+            // before[1] * after[0]
+            grid: [
+                &[
+                    CudaStep::Number(1),
+                    CudaStep::Item(0),
+                    CudaStep::Number(0),
+                    CudaStep::Item(2),
+                    CudaStep::Multiply,
+                ],
+                &[CudaStep::Number(1)],
+                &[CudaStep::Number(1)],
+            ],
+            block: [256, 1, 1],
+            shared_bytes: &[CudaStep::Number(0)],
+        }]);
+
+#[test]
+fn arguments_of_any_length_share_it() {
+    let instance = ANY.instance(&OF_BF16).unwrap();
+    let encoded = |before: &[usize], after: &[usize]| {
+        let bytes =
+            |numbers: &[usize]| numbers.iter().flat_map(|number| number.to_ne_bytes()).collect::<Vec<_>>();
+        [bytes(before), vec![0x80, 0x3f], bytes(after)].concat()
+    };
+    let of_two = encoded(&[2, 3], &[5, 7]);
+    assert_eq!(instance.arguments(&of_two).iter().map(|bytes| bytes.len()).collect::<Vec<_>>(), [16, 2, 16]);
+    assert_eq!(instance.launches(&[&[4]], &of_two).unwrap().launches[0].grid, [15, 1, 1]);
+    let error = instance.launches(&[&[4]], &encoded(&[2], &[5])).unwrap_err();
+    assert!(error.contains("an index outside of an array of 1"), "{error}");
+    assert!(std::panic::catch_unwind(|| instance.arguments(&[0; 10])).is_err());
 }

@@ -436,6 +436,21 @@ template <int N> struct Extents {
     DAHL_DEVICE uint64_t operator[](int i) const { return numbers[i]; }
 };
 
+// As many integers as a constant parameter of the declaration says: at most MAX_RANK.
+template <> struct Extents<ANY> {
+    uint64_t count;
+    uint64_t numbers[MAX_RANK];
+
+    // Selected without an address, as an extent of a view of any rank is.
+    DAHL_DEVICE uint64_t operator[](int i) const {
+        check_bounds(-1, uint64_t(i), count);
+        uint64_t chosen = numbers[0];
+#pragma unroll
+        for (int other = 1; other < MAX_RANK; other++) chosen = i == other ? numbers[other] : chosen;
+        return chosen;
+    }
+};
+
 // ---------------------------------------------------------------------------------------------------------------------
 // How threads divide the work.
 

@@ -52,6 +52,17 @@ inline bool any_in_block(bool holds, const char *file, int line) {
     return any;
 }
 
+// A bit for each thread of the warp, whether the condition holds for it. All threads of the warp take part.
+inline unsigned those_of_warp(bool holds, int line) {
+    Block &b = block();
+    b.lanes[b.current] = holds;
+    wait(State::AtWarp, "ballot", line);
+    unsigned first = b.current & ~31u, bits = 0;
+    for (unsigned lane = 0; lane < 32 && first + lane < b.threads; lane++) bits |= unsigned(b.lanes[first + lane] != 0) << lane;
+    wait(State::AtWarp, "ballot read", line);
+    return bits;
+}
+
 } // namespace on_cpu
 } // namespace dahl
 
@@ -75,6 +86,14 @@ template <class T> T __shfl_xor_sync(unsigned, T value, int mask, int = 32, int 
 template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta, int = 32, int line = __builtin_LINE()) {
     unsigned thread = dahl::on_cpu::block().current;
     return dahl::on_cpu::exchange(value, (thread & 31) + delta < 32 ? thread + delta : thread, line);
+}
+
+template <class T> T __shfl_up_sync(unsigned, T value, unsigned delta, int = 32, int line = __builtin_LINE()) {
+    unsigned thread = dahl::on_cpu::block().current;
+    return dahl::on_cpu::exchange(value, (thread & 31) >= delta ? thread - delta : thread, line);
+}
+inline unsigned __ballot_sync(unsigned, int holds, int line = __builtin_LINE()) {
+    return dahl::on_cpu::those_of_warp(holds != 0, line);
 }
 
 // Fibers switch only where they wait, so atomic operations are ordinary ones.

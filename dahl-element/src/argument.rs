@@ -49,6 +49,10 @@ pub enum ArgumentLayout {
     },
 }
 
+/// Stands for the length of an array that a declaration's constant parameter gives, where the declaration is compared with
+/// a kernel: for the first of several parameters, and the numbers above for the others. No argument is so long.
+pub const ANY_LEN: usize = 1 << 20;
+
 /// An argument of a declaration, to be compared with the parameters of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredArgument<'a> {

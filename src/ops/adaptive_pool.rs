@@ -39,7 +39,7 @@ fn with<const D: usize>(input: [usize; D], extents: [usize; D], f: impl FnOnce(W
 /// `index: [batch, channels, ..extents]`.
 #[codelet(
     R, W, W,
-    cpu_only,
+    cuda = crate::kernels::ADAPTIVE_MAX_POOL,
     shape(out = with_spatial(input.shape(), extents)),
     shape(index = with_spatial(input.shape(), extents)),
     check(divides(&input.shape(), extents)),
@@ -75,7 +75,7 @@ fn adaptive_max_pool_gradient<T: Real, const D: usize, const N: usize>(
 /// As for [`adaptive_max_pool`].
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::ADAPTIVE_AVG_POOL,
     shape(out = with_spatial(input.shape(), extents)),
     check(divides(&input.shape(), extents)),
     flops = input.len(),
@@ -100,7 +100,7 @@ pub fn adaptive_avg_pool<T: Real, const D: usize>(
 /// `gradient` as the output of [`adaptive_avg_pool`], `out` as its input.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::ADAPTIVE_AVG_POOL_BACKWARD,
     check(divides(&out.shape(), extents)),
     check(gradient.shape() == with_spatial(out.shape(), extents)),
     flops = out.len(),

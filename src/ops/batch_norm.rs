@@ -33,7 +33,7 @@ fn by_channel<const N: usize>(channels: usize) -> [usize; N] {
 /// `input` and `out: [batch, channels, ..]`, all others `[channels]`.
 #[codelet(
     R, R, R, W, W, W,
-    cpu_only,
+    cuda = crate::kernels::BATCH_NORM,
     shape(out = input),
     shape(mean = [channels(input.shape())]),
     shape(variance = [channels(input.shape())]),
@@ -113,7 +113,7 @@ fn batch_norm_gradient<T: Real, const N: usize>(rule: BatchNormGradient<'_, T, N
 /// As for [`batch_norm`]: `gradient` and `by_input` as `input`, `by_weight` and `by_bias` as `weight`.
 #[codelet(
     R, R, R, W, W, W,
-    cpu_only,
+    cuda = crate::kernels::BATCH_NORM_BACKWARD,
     shape(by_input = input),
     shape(by_weight = weight),
     shape(by_bias = weight),

@@ -114,7 +114,7 @@ fn fits<const N: usize, const D: usize>(
 /// `out: [batch, out_channels, (spatial + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ..]`.
 #[codelet(
     R, R, W,
-    cpu_only,
+    cuda = crate::kernels::CONVOLUTION,
     shape(out = output_shape(input.shape(), filters.shape(), geometry)),
     check(fits(input.shape(), filters.shape(), geometry)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
@@ -184,7 +184,7 @@ fn convolution_gradient<T: Real, const D: usize, const N: usize>(
 /// `gradient` as the output of [`convolution`], `out` as its input.
 #[codelet(
     R, R, W,
-    cpu_only,
+    cuda = crate::kernels::CONVOLUTION_BACKWARD_INPUT,
     shape(out = input_shape(gradient.shape(), filters.shape(), extents, geometry)),
     check(fits(input_shape(gradient.shape(), filters.shape(), extents, geometry), filters.shape(), geometry)),
     check(gradient.shape() == output_shape(input_shape(gradient.shape(), filters.shape(), extents, geometry), filters.shape(), geometry)),
@@ -249,7 +249,7 @@ fn convolution_backward_input_gradient<T: Real, const D: usize, const N: usize>(
 /// `input` and `gradient` as the input and the output of [`convolution`], `out` as its filters.
 #[codelet(
     R, R, REDUX,
-    cpu_only,
+    cuda = crate::kernels::CONVOLUTION_BACKWARD_FILTERS,
     shape(out = filters_shape(input.shape(), gradient.shape(), kernel, geometry)),
     check(fits(input.shape(), filters_shape(input.shape(), gradient.shape(), kernel, geometry), geometry)),
     check(gradient.shape() == output_shape(input.shape(), filters_shape(input.shape(), gradient.shape(), kernel, geometry), geometry)),

@@ -4,7 +4,7 @@
 //! `target[j] = (1 - smoothing) * (label == j) + smoothing / classes` (Szegedy et al. 2016, *Rethinking the Inception
 //! Architecture for Computer Vision*, section 7). It is 0 where the label is `ignored`. The definitions are PyTorch's.
 //!
-//! Without these, [`cross_entropy`](super::cross_entropy()) does the same with less work, and on CUDA devices.
+//! Without these, [`cross_entropy`](super::cross_entropy()) does the same with less work.
 
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, s};
 use dahl::prelude::*;
@@ -33,7 +33,7 @@ use crate::cpu::scratch::with_scratch;
     check(weigh(weights.len(), logits.ncols())),
     check(is_smoothing(smoothing)),
     flops = 6 * logits.len(),
-    cpu_only,
+    cuda = crate::kernels::CROSS_ENTROPY_WEIGHTED,
     gradient = cross_entropy_weighted_gradient(logits, labels, weights),
     reference = crate::reference::cross_entropy_weighted::cross_entropy_weighted,
     error = sum(
@@ -88,7 +88,7 @@ fn cross_entropy_weighted_gradient<T: Real, L: Label + Element>(
     check(weigh(weights.len(), logits.ncols())),
     check(is_smoothing(smoothing)),
     flops = 6 * logits.len(),
-    cpu_only,
+    cuda = crate::kernels::CROSS_ENTROPY_EACH,
     gradient = cross_entropy_each_gradient(logits, labels, weights),
     reference = crate::reference::cross_entropy_weighted::cross_entropy_each,
     error = sum(
@@ -191,7 +191,7 @@ fn losses_of<T: Real, L: Label + Element>(
     check(weigh(weights.len(), logits.ncols())),
     check(is_smoothing(smoothing)),
     flops = 6 * logits.len(),
-    cpu_only,
+    cuda = crate::kernels::CROSS_ENTROPY_WEIGHTED_BACKWARD,
     gradient = cross_entropy_weighted_backward_gradient(logits, labels, weights),
     reference = crate::reference::cross_entropy_weighted::cross_entropy_weighted_backward,
     error = sum(

@@ -29,7 +29,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = input),
     check(axis < input.shape().len()),
     flops = input.len(),
-    cpu_only,
+    cuda = crate::kernels::CUMULATIVE_SUM,
     gradient = adjoint(cumulative_sum_backward),
     reference = crate::reference::cumulative_sum::cumulative_sum,
     error = sum(n = input.shape()[axis])
@@ -49,7 +49,7 @@ pub fn cumulative_sum<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis
     shape(out = gradient),
     check(axis < gradient.shape().len()),
     flops = gradient.len(),
-    cpu_only,
+    cuda = crate::kernels::CUMULATIVE_SUM_BACKWARD,
     gradient = adjoint(cumulative_sum),
     reference = crate::reference::cumulative_sum::cumulative_sum_backward,
     error = sum(n = gradient.shape()[axis])

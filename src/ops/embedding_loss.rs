@@ -41,7 +41,7 @@ pub fn hinge_embedding<T: Real>(x: T, y: T, margin: f64) -> T {
     check(left.shape() == right.shape()),
     check(left.nrows() == target.len()),
     flops = 6 * left.len(),
-    cpu_only,
+    cuda = crate::kernels::COSINE_EMBEDDING,
     gradient = cosine_embedding_gradient(left, right, target),
     reference = reference::cosine_embedding,
     error = sum(n = left.ncols() + 8, terms = reference::cosine_embedding_terms)
@@ -92,7 +92,7 @@ fn cosine_embedding_gradient<T: Real>(rule: CosineEmbeddingGradient<'_, T>) -> d
     check(left.nrows() == target.len()),
     check(gradient.shape() == target.shape()),
     flops = 10 * left.len(),
-    cpu_only,
+    cuda = crate::kernels::COSINE_EMBEDDING_BACKWARD,
     reference = reference::cosine_embedding_backward,
     error = sum(n = left.ncols() + 8, terms = reference::cosine_embedding_backward_terms)
 )]

@@ -39,7 +39,7 @@ fn start(input: usize, size: usize, count: usize, uniform: f64, position: usize)
 /// `index: [batch, channels, ..extents]`, where `size + extents - 1` is at most `spatial`.
 #[codelet(
     R, W, W,
-    cpu_only,
+    cuda = crate::kernels::FRACTIONAL_MAX_POOL,
     shape(out = with_spatial(input.shape(), extents)),
     shape(index = with_spatial(input.shape(), extents)),
     check(fits(&input.shape(), size, extents)),

@@ -30,7 +30,7 @@ fn sets(shape: &[usize], groups: usize) -> Sets {
 /// `input` and `out: [batch, channels, ..]`, `weight` and `bias: [channels]`.
 #[codelet(
     R, R, R, W,
-    cpu_only,
+    cuda = crate::kernels::GROUP_NORM,
     shape(out = input),
     check(divides(input.shape(), groups)),
     check(weight.shape() == [channels(input.shape())]),
@@ -79,7 +79,7 @@ fn group_norm_gradient<T: Real, const N: usize>(rule: GroupNormGradient<'_, T, N
 /// As for [`group_norm`]: `gradient` and `by_input` as `input`, `by_weight` and `by_bias` as `weight`.
 #[codelet(
     R, R, R, W, W, W,
-    cpu_only,
+    cuda = crate::kernels::GROUP_NORM_BACKWARD,
     shape(by_input = input),
     shape(by_weight = weight),
     shape(by_bias = weight),

@@ -20,7 +20,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     check(has_gates(input_gates.shape(), hidden.shape(), 3)),
     check(input_gates.shape() == hidden_gates.shape()),
     flops = 25 * hidden.len(),
-    cpu_only,
+    cuda = crate::kernels::GRU_CELL,
     gradient = gru_cell_gradient(input_gates, hidden_gates, hidden),
     reference = crate::reference::gru_cell::gru_cell,
     error = sum(n = 8, terms = crate::reference::gru_cell::gru_cell_terms)
@@ -110,7 +110,7 @@ fn gru_cell_gradient<T: Real>(rule: GruCellGradient<'_, T>) -> dahl::Result<()> 
     check(by_input_gates.shape() == input_gates.shape() && by_hidden_gates.shape() == input_gates.shape()),
     check(by_hidden.shape() == hidden.shape()),
     flops = 45 * hidden.len(),
-    cpu_only
+    cuda = crate::kernels::GRU_CELL_BACKWARD
 )]
 #[allow(clippy::too_many_arguments, reason = "the arrays of the operation, and a gradient for each")]
 pub fn gru_cell_backward<T: Real>(

@@ -86,7 +86,7 @@ impl<T: Real, L: Label> WeightedLabels<'_, T, L> {
     shape(out = labels),
     check(weigh(weights.len(), classes)),
     check(is_smoothing(smoothing)),
-    cpu_only,
+    cuda = crate::kernels::LABEL_WEIGHT,
     gradient = none,
     reference = crate::reference::cross_entropy_weighted::label_weight,
     error = sum(n = labels.len() + classes + 8, terms = crate::reference::cross_entropy_weighted::label_weight)

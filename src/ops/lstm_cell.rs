@@ -20,7 +20,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     shape(next = cell),
     check(has_gates(gates.shape(), cell.shape(), 4)),
     flops = 30 * cell.len(),
-    cpu_only,
+    cuda = crate::kernels::LSTM_CELL,
     gradient = lstm_cell_gradient(gates, cell, next),
     reference = crate::reference::lstm_cell::lstm_cell,
     error = sum(n = 8, terms = crate::reference::lstm_cell::lstm_cell_terms)
@@ -107,7 +107,7 @@ fn lstm_cell_gradient<T: Real>(rule: LstmCellGradient<'_, T>) -> dahl::Result<()
     check(next.shape() == cell.shape() && by_hidden.shape() == cell.shape() && by_next.shape() == cell.shape()),
     check(by_gates.shape() == gates.shape() && by_cell.shape() == cell.shape()),
     flops = 50 * cell.len(),
-    cpu_only
+    cuda = crate::kernels::LSTM_CELL_BACKWARD
 )]
 #[allow(clippy::too_many_arguments, reason = "the arrays of the operation, and a gradient for each")]
 pub fn lstm_cell_backward<T: Real>(

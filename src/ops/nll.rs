@@ -26,7 +26,7 @@ use crate::cpu::scratch::with_scratch;
     check(input.nrows() == labels.len()),
     check(weigh(weights.len(), input.ncols())),
     flops = 2 * labels.len(),
-    cpu_only,
+    cuda = crate::kernels::NLL,
     gradient = nll_gradient(labels, weights),
     reference = crate::reference::cross_entropy_weighted::nll,
     error = sum(n = labels.len() + 4, terms = crate::reference::cross_entropy_weighted::nll_terms)
@@ -74,7 +74,7 @@ fn nll_gradient<T: Real, L: Label + Element>(rule: NllGradient<'_, T, L>) -> dah
     check(input.nrows() == labels.len()),
     check(weigh(weights.len(), input.ncols())),
     flops = labels.len(),
-    cpu_only,
+    cuda = crate::kernels::NLL_EACH,
     gradient = nll_each_gradient(labels, weights),
     reference = crate::reference::cross_entropy_weighted::nll_each,
     error = ulp(1)
@@ -126,7 +126,7 @@ fn loss_of<T: Real, L: Label + Element>(
     shape(out = [labels.len(), classes]),
     check(weigh(weights.len(), classes)),
     flops = labels.len(),
-    cpu_only,
+    cuda = crate::kernels::NLL_BACKWARD,
     gradient = none,
     reference = crate::reference::cross_entropy_weighted::nll_backward,
     error = sum(n = labels.len() + 4, terms = crate::reference::cross_entropy_weighted::nll_backward)

@@ -22,7 +22,7 @@ fn padded<const N: usize, const A: usize>(
 /// `before` and `after` have as many numbers as `input` has axes; `out: [before + extent + after, ..]`.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::PAD,
     shape(out = padded(input.shape(), before, after)),
     check(input.shape().len() == before.len()),
     gradient = pad_gradient(),
@@ -114,7 +114,7 @@ impl PadMode {
 /// As for [`pad`]. The padding of an axis is below its extent if it reflects, and at most its extent if it is circular.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::PAD_COPIES,
     shape(out = padded(input.shape(), before, after)),
     check(mode.takes_all(input.shape(), before, after)),
     gradient = adjoint(pad_copies_backward),
@@ -144,7 +144,7 @@ pub fn pad_copies<T: Real, const A: usize>(
 /// `gradient` as the output of [`pad_copies`], `out` as its input.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::PAD_COPIES_BACKWARD,
     check(mode.takes_all(out.shape(), before, after)),
     check(gradient.shape() == padded(out.shape(), before, after)),
     flops = gradient.len(),

@@ -91,7 +91,7 @@ impl<const D: usize> PoolGeometry<D> {
 /// cover an element.
 #[codelet(
     R, W, W,
-    cpu_only,
+    cuda = crate::kernels::MAX_POOL,
     shape(out = geometry.pooled(input.shape())),
     shape(index = geometry.pooled(input.shape())),
     check(geometry.covers(&input.shape())),
@@ -129,7 +129,7 @@ fn max_pool_gradient<T: Real, const D: usize, const N: usize>(
 /// `gradient` and `index` as the outputs of [`max_pool`], `out` as its input.
 #[codelet(
     R, R, W,
-    cpu_only,
+    cuda = crate::kernels::MAX_POOL_BACKWARD,
     shape(out = with_spatial(gradient.shape(), extents)),
     check(gradient.shape() == index.shape()),
     check(is_countable::<D>(&with_spatial(gradient.shape(), extents)) && is_countable::<D>(&gradient.shape())),
@@ -182,7 +182,7 @@ fn max_pool_backward_gradient<T: Real, const D: usize, const N: usize>(
 /// As for [`max_pool`].
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::AVG_POOL,
     shape(out = geometry.pooled(input.shape())),
     check(geometry.covers(&input.shape())),
     flops = out.len() * geometry.window(),
@@ -208,7 +208,7 @@ pub fn avg_pool<T: Real, const D: usize>(
 /// `gradient` as the output of [`avg_pool`], `out` as its input.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::AVG_POOL_BACKWARD,
     check(geometry.covers(&out.shape())),
     check(gradient.shape() == geometry.pooled(out.shape())),
     flops = gradient.len() * geometry.window(),

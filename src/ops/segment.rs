@@ -49,7 +49,7 @@ fn width(shape: &[usize]) -> usize {
 /// `input: [rows, ..]`, `segments: [rows]`, `out: [count, ..]`.
 #[codelet(
     R, R, W,
-    cpu_only,
+    cuda = crate::kernels::SEGMENT_SUM,
     shape(out = with_extent(input.shape(), 0, count)),
     check(input.shape().first() == Some(&segments.len())),
     flops = input.len(),
@@ -98,7 +98,7 @@ fn segment_sum_gradient<T: Real, const N: usize>(rule: SegmentSumGradient<'_, T,
 /// `input: [rows, ..]`, `segments: [rows]` with numbers below `count`, `out` as `input`.
 #[codelet(
     R, R, W,
-    cpu_only,
+    cuda = crate::kernels::SEGMENT_SOFTMAX,
     shape(out = input),
     check(input.shape().first() == Some(&segments.len())),
     flops = 5 * input.len(),
@@ -165,7 +165,7 @@ fn segment_softmax_gradient<T: Real, const N: usize>(
 /// `output` (that of [`segment_softmax`]), `gradient` and `out` of one shape, `segments: [rows]` with numbers below `count`.
 #[codelet(
     R, R, R, W,
-    cpu_only,
+    cuda = crate::kernels::SEGMENT_SOFTMAX_BACKWARD,
     shape(out = output),
     check(gradient.shape() == output.shape()),
     check(output.shape().first() == Some(&segments.len())),

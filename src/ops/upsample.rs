@@ -27,7 +27,7 @@ fn can_sample<const D: usize>(shape: &[usize], points: [usize; D]) -> bool {
 /// `input: [batch, channels, ..spatial]` with one to three spatial axes, `out: [batch, channels, ..extents]`.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::UPSAMPLE_NEAREST,
     shape(out = with_spatial(input.shape(), extents)),
     check(can_sample(&input.shape(), extents)),
     gradient = adjoint(upsample_nearest_backward),
@@ -59,7 +59,7 @@ pub fn upsample_nearest<T: Real, const D: usize>(
 /// `gradient` as the output of [`upsample_nearest`], `out` as its input.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::UPSAMPLE_NEAREST_BACKWARD,
     check(can_sample(&out.shape(), extents)),
     check(gradient.shape() == with_spatial(out.shape(), extents)),
     flops = gradient.len(),
@@ -120,7 +120,7 @@ fn lines<const D: usize>(
 /// As for [`upsample_nearest`].
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::UPSAMPLE_LINEAR,
     shape(out = with_spatial(input.shape(), extents)),
     check(can_sample(&input.shape(), extents)),
     flops = 8 * out.len(),
@@ -145,7 +145,7 @@ pub fn upsample_linear<T: Real, const D: usize>(
 /// `gradient` as the output of [`upsample_linear`], `out` as its input.
 #[codelet(
     R, W,
-    cpu_only,
+    cuda = crate::kernels::UPSAMPLE_LINEAR_BACKWARD,
     check(can_sample(&out.shape(), extents)),
     check(gradient.shape() == with_spatial(out.shape(), extents)),
     flops = 8 * gradient.len(),

@@ -11,10 +11,12 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 19] = [
+const LAUNCHED: [&str; 23] = [
     "activation",
     "adam",
+    "adaptive_pool",
     "arithmetic",
+    "batch_norm",
     "bias",
     "clip",
     "conv2d",
@@ -24,12 +26,14 @@ const LAUNCHED: [&str; 19] = [
     "descend",
     "fill",
     "gather",
+    "lstm_cell",
     "matmul",
     "mistakes",
     "pool2d",
     "random",
     "reduce",
     "shuffle",
+    "slice",
     "softmax",
 ];
 

@@ -5,7 +5,7 @@
 
 use super::element::{Element, ElementType};
 use super::kernel::TypeParameter;
-use super::parameters::Parameters;
+use super::parameters::{Len, Parameters};
 use crate::error::Error;
 use crate::token::Token;
 
@@ -210,7 +210,7 @@ impl<'s> Parser<'_, 's, '_> {
                 self.error(&format!("`{}` is not an integer: a launch depends on integers", token.text))
             );
         }
-        if arguments[index].len.is_some() {
+        if arguments[index].len != Len::One {
             self.expect("[")?;
             self.sum(1)?;
             self.steps.push(Step::Item(index));

@@ -57,13 +57,34 @@ pub(crate) struct View {
 pub(crate) struct Argument {
     pub(crate) name: String,
     pub(crate) element: Element,
-    /// `Some(2)` for `Extents<2>`.
-    pub(crate) len: Option<usize>,
+    pub(crate) len: Len,
+}
+
+/// How many values an argument consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Len {
+    /// One.
+    One,
+    /// `Extents<2>`.
+    Items(usize),
+    /// `Extents<ANY>`: as many as the declaration's constant parameter says.
+    Any,
+}
+
+impl Len {
+    /// A variant of `CudaLen`.
+    pub(crate) fn rust(self) -> String {
+        match self {
+            Self::One => "One".to_owned(),
+            Self::Items(len) => format!("Items({len})"),
+            Self::Any => "Any".to_owned(),
+        }
+    }
 }
 
 /// The possible parameters, for errors.
 const EXPECTED: &str = "expected `View<const T, RANK> name`, `View<T, ANY> name`, an argument `size_t name`, `double name`, `bool name`, `T name`, \
-     `Extents<2> name`, .., or at the end `Scratch name` or `Task name`";
+     `Extents<2> name`, `Extents<ANY> name`, .., or at the end `Scratch name` or `Task name`";
 
 impl Parameters {
     /// Reads the parameter list of a kernel in `file`, at `line`.
@@ -114,13 +135,19 @@ impl Parameters {
             }
             [scratch] if scratch.is("Scratch") => self.last = Last::Scratch,
             [task] if task.is("Task") => self.last = Last::Task,
-            [extents, open, len, close] if extents.is("Extents") && open.is("<") && close.is(">") => {
-                let Ok(len) = len.text.parse() else { return refuse("expected a number: `Extents<2>`") };
-                let element = Element::Fixed(USIZE);
-                self.arguments.push(Argument { name, element, len: Some(len) });
+            [extents, open, inner @ .., close] if extents.is("Extents") && open.is("<") && close.is(">") => {
+                let len = match without_namespace(inner) {
+                    [any] if any.is("ANY") => Some(Len::Any),
+                    [len] => len.text.parse().ok().map(Len::Items),
+                    _ => None,
+                };
+                let Some(len) = len else {
+                    return refuse("expected a number or `ANY`: `Extents<2>`, `Extents<ANY>`");
+                };
+                self.arguments.push(Argument { name, element: Element::Fixed(USIZE), len });
             }
             other => match Element::read(other, types) {
-                Some(element) => self.arguments.push(Argument { name, element, len: None }),
+                Some(element) => self.arguments.push(Argument { name, element, len: Len::One }),
                 None => return refuse(EXPECTED),
             },
         }
@@ -147,8 +174,9 @@ impl Parameters {
         });
         let arguments = self.arguments.iter().map(|argument| {
             let ty = match argument.len {
-                Some(len) => format!("dahl::Extents<{len}>"),
-                None => argument.element.cuda(types).to_owned(),
+                Len::Items(len) => format!("dahl::Extents<{len}>"),
+                Len::Any => "dahl::Extents<dahl::ANY>".to_owned(),
+                Len::One => argument.element.cuda(types).to_owned(),
             };
             (ty, &*argument.name)
         });

@@ -63,8 +63,8 @@ fn constant(text: &mut String, source: &Source, kernel: &Kernel, image: &str) {
         format!("dahl_private::CudaView {{ is_const: {is_const}, element: dahl_private::CudaElement::{element}, rank: {rank} }}")
     });
     let arguments = parameters.arguments.iter().map(|argument| {
-        let (element, len) = (argument.element.rust(), option(argument.len));
-        format!("dahl_private::CudaArgument {{ element: dahl_private::CudaElement::{element}, len: {len} }}")
+        let (element, len) = (argument.element.rust(), argument.len.rust());
+        format!("dahl_private::CudaArgument {{ element: dahl_private::CudaElement::{element}, len: dahl_private::CudaLen::{len} }}")
     });
     let scratch = kernel
         .scratch_bytes

@@ -85,7 +85,7 @@ fn the_table_says_what_a_kernel_takes_and_how_it_is_launched() {
             .types(&[CudaTypeParameter { name: "T", types: &["f16", "f32"] }])
             .takes(
                 &[CudaView { is_const: true, element: CudaElement::Parameter(0), rank: Some(2) }, CudaView { is_const: false, element: CudaElement::Compute(0), rank: None }],
-                &[CudaArgument { element: CudaElement::Fixed("usize"), len: None }, CudaArgument { element: CudaElement::Fixed("usize"), len: Some(2) }],
+                &[CudaArgument { element: CudaElement::Fixed("usize"), len: CudaLen::One }, CudaArgument { element: CudaElement::Fixed("usize"), len: CudaLen::Items(2) }],
             )
             .task(&[CudaStep::SizeOf(CudaElement::Compute(0)), CudaStep::Len(0), CudaStep::Number(256), CudaStep::Blocks, CudaStep::Multiply])
             .passes(&[CudaPass { function: "sum_parts", grid: [&[CudaStep::Len(0), CudaStep::Number(256), CudaStep::Blocks], &[CudaStep::Argument(0), CudaStep::Extent(0), CudaStep::Number(1), CudaStep::Item(1), CudaStep::Add], &[CudaStep::Number(1)]], block: [32, 4, 1], shared_bytes: &[CudaStep::Number(32), CudaStep::SizeOf(CudaElement::Parameter(0)), CudaStep::Multiply] }, CudaPass { function: "sum_rows", grid: [&[CudaStep::Number(1), CudaStep::Len(1), CudaStep::Number(2), CudaStep::Divide, CudaStep::Max], &[CudaStep::Number(1)], &[CudaStep::Number(1)]], block: [256, 1, 1], shared_bytes: &[CudaStep::Number(0)] }]);
@@ -130,6 +130,19 @@ fn each_pass_has_an_entry_point_for_each_type() {
 
         } // namespace dahl_entries
     "#]].assert_eq(entries);
+}
+
+#[test]
+fn an_argument_of_any_length() {
+    let source = "DAHL_KERNEL(pad, types(T: f32), grid(before[0] + 1), block(32))
+        template <class T> __global__ void pad(View<T, ANY> out, Extents<dahl::ANY> before, Extents<ANY> after) {}";
+    let package = Package::new(&[("kernels/pad.cu", source)]);
+    let parameters =
+        "pad_f32(dahl::View<float, dahl::ANY> p0, dahl::Extents<dahl::ANY> p1, dahl::Extents<dahl::ANY> p2)";
+    assert!(for_device(&package.sources()[0]).contains(parameters));
+    let text = table(&package.sources()[0], &Image::Missing("it is a test".to_owned()));
+    assert_eq!(text.matches("len: dahl_private::CudaLen::Any").count(), 2);
+    assert!(text.contains("Item(0)"), "{text}");
 }
 
 #[test]
@@ -203,6 +216,10 @@ fn mistakes_are_named_with_their_lines() {
         (
             kernel(launch, "View<T, 1> x, size_t n, View<T, 1> y"),
             "kernels/a.cu:3: `View < T , 1 > y`: arrays come before plain arguments",
+        ),
+        (
+            kernel(launch, "View<T, 1> x, Extents<rank> n"),
+            "kernels/a.cu:3: `Extents < rank > n`: expected a number or `ANY`",
         ),
         (
             kernel(launch, "View<T, 1> x, Task task, size_t n"),

@@ -33,14 +33,29 @@ pub struct CudaView {
     pub rank: Option<usize>,
 }
 
-/// `size_t axis`, or `dahl::Extents<2> stride`.
+/// `size_t axis`, `dahl::Extents<2> stride` or `dahl::Extents<ANY> stride`.
 #[derive(Clone, Copy, Debug)]
 pub struct CudaArgument {
     /// The type of the value, or of its items.
     pub element: CudaElement,
-    /// The number of items of an array.
-    pub len: Option<usize>,
+    /// Whether it is an array, and of how many items.
+    pub len: CudaLen,
 }
+
+/// How many values an argument consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CudaLen {
+    /// One value.
+    One,
+    /// An array of so many.
+    Items(usize),
+    /// An array, of which the declaration has a constant parameter as length: at most [`MAX_ITEMS`], and as many as every
+    /// other such argument of the kernel has.
+    Any,
+}
+
+/// The most items of an argument of any length, which `dahl.cuh` calls `MAX_RANK`.
+pub(crate) const MAX_ITEMS: usize = 8;
 
 impl CudaElement {
     /// The name in Rust of the type, with these types for the type parameters.
@@ -74,8 +89,41 @@ impl CudaElement {
 }
 
 impl CudaArgument {
-    /// The bytes of the value, which are those of its encoding.
-    pub fn size_bytes(self, types: &[ElementType]) -> usize {
-        self.element.size_bytes(types) * self.len.unwrap_or(1)
+    /// The bytes of its encoding, if arguments of any length have so many items.
+    fn size_bytes(self, types: &[ElementType], items: usize) -> usize {
+        let len = match self.len {
+            CudaLen::One => 1,
+            CudaLen::Items(len) => len,
+            CudaLen::Any => items,
+        };
+        self.element.size_bytes(types) * len
     }
+}
+
+/// Splits the encodings of a kernel's arguments, which follow each other.
+///
+/// # Panics
+/// If they are not those of such arguments.
+pub(super) fn split<'e>(
+    arguments: &[CudaArgument],
+    types: &[ElementType],
+    encoded: &'e [u8],
+) -> Vec<&'e [u8]> {
+    let size_bytes =
+        |items| arguments.iter().map(|argument| argument.size_bytes(types, items)).sum::<usize>();
+    // Every further item makes the encodings so much longer.
+    let each = size_bytes(1) - size_bytes(0);
+    let items = encoded.len().saturating_sub(size_bytes(0)).checked_div(each).unwrap_or(0);
+    assert!(
+        items <= MAX_ITEMS && encoded.len() == size_bytes(items),
+        "{} bytes are no encoding of {arguments:?}",
+        encoded.len()
+    );
+    let mut rest = encoded;
+    let one = |argument: &CudaArgument| {
+        let (bytes, others) = rest.split_at(argument.size_bytes(types, items));
+        rest = others;
+        bytes
+    };
+    arguments.iter().map(one).collect()
 }

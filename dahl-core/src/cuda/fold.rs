@@ -3,7 +3,7 @@
 use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
 use half::{bf16, f16};
 
-use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
+use super::element::{CudaArgument, CudaElement, CudaLen, CudaTypeParameter, CudaView};
 use super::kernel::{CudaInstance, CudaKernel, CudaPass};
 use super::step::CudaStep;
 use crate::access::Reduction;
@@ -58,7 +58,7 @@ macro_rules! kernels {
                 .types(&[ARRAYS, BUFFERS])
                 .takes(
                     &[view(false, 0), view(true, 1)],
-                    &[CudaArgument { element: CudaElement::Fixed("bool"), len: None }],
+                    &[CudaArgument { element: CudaElement::Fixed("bool"), len: CudaLen::One }],
                 )
                 .passes(&[pass($finish)]),
         }

@@ -1,5 +1,6 @@
 //! [`CudaLaunches`]: the grids, blocks and memory of a task's launches, computed from its extents and arguments.
 
+use super::element;
 use super::kernel::CudaInstance;
 use super::step::Values;
 
@@ -39,9 +40,8 @@ impl CudaInstance {
     pub fn launches(&self, shapes: &[&[usize]], arguments: &[u8]) -> Result<CudaLaunches, String> {
         let kernel = self.kernel;
         assert_eq!(shapes.len(), kernel.views.len(), "`{}` takes another number of arrays", kernel.name);
-        let size_bytes: usize = kernel.arguments.iter().map(|argument| argument.size_bytes(self.types)).sum();
-        assert_eq!(arguments.len(), size_bytes, "`{}` takes other arguments", kernel.name);
-        let values = Values { shapes, types: self.types, arguments: kernel.arguments, encoded: arguments };
+        let encoded = self.arguments(arguments);
+        let values = Values { shapes, types: self.types, arguments: kernel.arguments, encoded: &encoded };
         let about = |what: &str, fact: String| {
             format!("CUDA kernel `{}` ({}): {what}: {fact}", kernel.name, kernel.place)
         };
@@ -71,6 +71,14 @@ impl CudaInstance {
             });
         }
         Ok(CudaLaunches { scratch_bytes: evaluate("scratch", kernel.scratch_bytes)?, launches })
+    }
+
+    /// The encoding of each argument, from those that follow each other in a task.
+    ///
+    /// # Panics
+    /// If there are other arguments than the kernel takes.
+    pub fn arguments<'e>(&self, encoded: &'e [u8]) -> Vec<&'e [u8]> {
+        element::split(self.kernel.arguments, self.types, encoded)
     }
 
     /// The entry points of all passes.

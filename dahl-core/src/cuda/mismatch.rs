@@ -1,10 +1,10 @@
 //! The check that a CUDA kernel fits the codelet that names it, and the message if it does not. All of it is evaluated
 //! at compile time.
 
-use super::element::{CudaArgument, CudaElement, CudaView};
+use super::element::{CudaArgument, CudaElement, CudaLen, CudaView};
 use super::kernel::CudaKernel;
 use crate::access::AccessMode;
-use crate::argument::{ArgumentLayout, DeclaredArgument};
+use crate::argument::{ANY_LEN, ArgumentLayout, DeclaredArgument};
 use crate::codelet::sentence::{Text, after_last_colon, equal, equal_but_spaces};
 
 /// What a declaration says, its types as they are written there.
@@ -70,7 +70,7 @@ const fn arguments_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
                 Some(after) if !has_padding => taken = after,
                 _ => return false,
             }
-        } else if taken < kernel.arguments.len() && argument_fits(kernel, taken, argument.written, declared) {
+        } else if taken < kernel.arguments.len() && argument_fits(kernel, taken, argument, declared) {
             taken += 1;
         } else {
             return false;
@@ -80,14 +80,21 @@ const fn arguments_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
     taken == kernel.arguments.len()
 }
 
-const fn argument_fits(kernel: &CudaKernel, index: usize, written: &str, declared: Declared<'_>) -> bool {
+const fn argument_fits(
+    kernel: &CudaKernel,
+    index: usize,
+    argument: DeclaredArgument<'_>,
+    declared: Declared<'_>,
+) -> bool {
     let CudaArgument { element, len } = kernel.arguments[index];
-    match len {
-        None => element_fits(element, written, declared),
-        Some(len) => {
-            let array = Text::new().push("[usize;").number(len).push("]");
-            equal_but_spaces(array.as_str().as_bytes(), b"", written.as_bytes())
+    match (len, argument.layout) {
+        (CudaLen::One, None) => element_fits(element, argument.written, declared),
+        (CudaLen::One, Some(layout)) => {
+            // An enum is written by its own name.
+            element_fits(element, argument.written, declared) || field_fits(kernel.arguments[index], layout)
         }
+        (_, Some(layout)) => field_fits(kernel.arguments[index], layout),
+        (_, None) => false,
     }
 }
 
@@ -112,9 +119,12 @@ const fn fields_taken(kernel: &CudaKernel, mut taken: usize, fields: &[ArgumentL
 
 const fn field_fits(argument: CudaArgument, field: ArgumentLayout) -> bool {
     match (argument.len, field) {
-        (None, ArgumentLayout::Value(name)) => is_named(argument.element, name),
-        (Some(len), ArgumentLayout::Array(ArgumentLayout::Value(name), length)) => {
+        (CudaLen::One, ArgumentLayout::Value(name)) => is_named(argument.element, name),
+        (CudaLen::Items(len), ArgumentLayout::Array(ArgumentLayout::Value(name), length)) => {
             len == length && is_named(argument.element, name)
+        }
+        (CudaLen::Any, ArgumentLayout::Array(ArgumentLayout::Value(name), length)) => {
+            length == ANY_LEN && is_named(argument.element, name)
         }
         _ => false,
     }
@@ -210,8 +220,9 @@ impl Text {
         while i < kernel.arguments.len() {
             text = text.separate(i);
             text = match kernel.arguments[i].len {
-                Some(len) => text.push("[usize; ").number(len).push("]"),
-                None => text.element(kernel.arguments[i].element, kernel),
+                CudaLen::Items(len) => text.push("[usize; ").number(len).push("]"),
+                CudaLen::Any => text.push("[usize; ANY]"),
+                CudaLen::One => text.element(kernel.arguments[i].element, kernel),
             };
             i += 1;
         }

@@ -43,7 +43,8 @@ pub(crate) use dahl_driver::{
 pub(crate) use dahl_driver::{
     CudaDevice, CudaError, DeviceSearch, Event, GraphCounts, HostFetch, Moved, Now,
 };
-pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
+pub(crate) use element::MAX_ITEMS;
+pub use element::{CudaArgument, CudaElement, CudaLen, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
 pub(crate) use kernel::views_of;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass, pass_of_map, views_of_map};

@@ -48,8 +48,8 @@ pub(super) struct Values<'a> {
     pub(super) shapes: &'a [&'a [usize]],
     pub(super) types: &'a [ElementType],
     pub(super) arguments: &'a [CudaArgument],
-    /// The arguments' encodings, one after the other.
-    pub(super) encoded: &'a [u8],
+    /// The encoding of each argument.
+    pub(super) encoded: &'a [&'a [u8]],
 }
 
 impl Values<'_> {
@@ -69,7 +69,8 @@ impl Values<'_> {
                 CudaStep::Argument(argument) => self.integer(*argument, 0),
                 CudaStep::Item(argument) => {
                     let index = pop(&mut stack);
-                    let len = self.arguments[*argument].len.unwrap_or(1);
+                    let size_bytes = self.arguments[*argument].element.size_bytes(self.types);
+                    let len = self.encoded[*argument].len() / size_bytes;
                     let index = usize::try_from(index).ok().filter(|index| *index < len);
                     self.integer(
                         *argument,
@@ -89,11 +90,9 @@ impl Values<'_> {
 
     /// The value of an integer argument, or of an item of it; negative ones are huge.
     fn integer(&self, argument: usize, item: usize) -> u64 {
-        let before: usize =
-            self.arguments[..argument].iter().map(|argument| argument.size_bytes(self.types)).sum();
         let element = self.arguments[argument].element;
         let size_bytes = element.size_bytes(self.types);
-        let bytes = &self.encoded[before + item * size_bytes..][..size_bytes];
+        let bytes = &self.encoded[argument][item * size_bytes..][..size_bytes];
         let is_negative = matches!(element, CudaElement::Fixed(name) if name.starts_with('i'))
             && cfg!(target_endian = "little")
             && bytes.last().is_some_and(|byte| byte >> 7 == 1);

@@ -1,6 +1,8 @@
 //! The kernels of the programs in CUDA, as `dahl-build` would write them.
 
-use dahl_core::__private::{CudaArgument, CudaElement, CudaImage, CudaKernel, CudaPass, CudaStep, CudaView};
+use dahl_core::__private::{
+    CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLen, CudaPass, CudaStep, CudaView,
+};
 
 static IMAGE: CudaImage = CudaImage::Source(include_str!("kernels.cu"));
 
@@ -12,7 +14,7 @@ const fn view(is_const: bool, element: &'static str, rank: Option<usize>) -> Cud
 }
 
 const fn argument(element: &'static str) -> CudaArgument {
-    CudaArgument { element: CudaElement::Fixed(element), len: None }
+    CudaArgument { element: CudaElement::Fixed(element), len: CudaLen::One }
 }
 
 const fn pass(function: &'static str, blocks: &'static [CudaStep]) -> CudaPass {

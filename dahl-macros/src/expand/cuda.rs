@@ -174,7 +174,7 @@ fn element(root: &syn::Path, element: &Element) -> TokenStream {
 fn arguments(root: &syn::Path, map: &Map) -> TokenStream {
     let arguments = map.arguments.iter().map(|of| {
         let element = element(root, of);
-        quote!(#root::__private::CudaArgument { element: #element, len: ::core::option::Option::None })
+        quote!(#root::__private::CudaArgument { element: #element, len: #root::__private::CudaLen::One })
     });
     quote!(&[#(#arguments),*])
 }

@@ -1,9 +1,9 @@
 //! The parts of signatures that generated functions share: generics, array types, parameter lists.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Lifetime};
+use syn::{ConstParam, GenericParam, Lifetime, Type};
 
 use crate::model::{Codelet, InPlace, Kind, Parameter, Rank};
 use crate::tokens;
@@ -125,14 +125,30 @@ impl Codelet {
 
     /// The plain arguments, as the check of a kernel compares them.
     pub(super) fn declared_arguments(&self) -> impl Iterator<Item = TokenStream> {
-        self.arguments.iter().map(|argument| {
+        let is_mentioned = |name: &Ident| {
+            self.arguments.iter().any(|argument| tokens::mention(&argument.ty.to_token_stream(), name))
+        };
+        let constants = self.generics.const_params().filter(|constant| is_mentioned(&constant.ident));
+        let (lengths, others): (Vec<_>, Vec<_>) = constants
+            .partition(|constant| matches!(&constant.ty, Type::Path(ty) if ty.path.is_ident("usize")));
+        self.arguments.iter().map(move |argument| {
             let (root, ty) = (&self.root, &argument.ty);
             let declared = quote!(#root::__private::DeclaredArgument);
-            let written = ty.to_token_stream().to_string();
-            if self.is_generic(ty) {
+            let text = ty.to_token_stream();
+            let written = text.to_string();
+            // A constant parameter stands for a length, which a kernel learns from the encoding.
+            let lengths =
+                lengths.iter().enumerate().filter(|(_, length)| tokens::mention(&text, &length.ident));
+            let lengths: Vec<_> = lengths
+                .map(|(index, ConstParam { ident, ty, .. })| {
+                    quote!(const #ident: #ty = #root::__private::ANY_LEN + #index;)
+                })
+                .collect();
+            if self.is_generic(ty) || others.iter().any(|other| tokens::mention(&text, &other.ident)) {
                 quote!(#declared::named(#written))
             } else {
-                quote_spanned!(ty.span()=> #declared::of::<#ty>(#written))
+                let of = quote_spanned!(ty.span()=> #declared::of::<#ty>(#written));
+                if lengths.is_empty() { of } else { quote!({ #(#lengths)* #of }) }
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use dahl::cuda::CudaInstance;
+use dahl::cuda::{CudaInstance, CudaLen};
 use dahl::testing::RawOperand;
 
 /// Memory for one parameter, aligned for any type.
@@ -21,15 +21,23 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     /// The views of the operands, then the arguments.
-    pub(crate) fn new(instance: &CudaInstance, operands: &[RawOperand], mut arguments: &[u8]) -> Self {
+    pub(crate) fn new(instance: &CudaInstance, operands: &[RawOperand], arguments: &[u8]) -> Self {
         let views = operands.iter().zip(instance.kernel.views);
         let mut words: Vec<Words> = views.map(|(operand, taken)| view(operand, taken.rank)).collect();
-        for argument in instance.kernel.arguments {
-            let (bytes, rest) = arguments.split_at(argument.size_bytes(instance.types));
-            arguments = rest;
-            words.push(bytes.chunks(8).map(word).collect());
+        for (argument, bytes) in instance.kernel.arguments.iter().zip(instance.arguments(arguments)) {
+            let values = bytes.chunks(8).map(word);
+            words.push(match argument.len {
+                CudaLen::Any => {
+                    let count = values.len() as u64;
+                    std::iter::once(count)
+                        .chain(values)
+                        .chain(std::iter::repeat(UNUSED))
+                        .take(1 + MAX_RANK)
+                        .collect()
+                }
+                CudaLen::One | CudaLen::Items(_) => values.collect(),
+            });
         }
-        assert!(arguments.is_empty(), "{}: more arguments than it takes", instance.kernel.name);
         Self { words }
     }
 

@@ -47,15 +47,27 @@ macro_rules! on_cpu {
 
 #[path = "numerics/conv2d_relu.rs"]
 mod conv2d_relu;
+#[path = "numerics/convolution.rs"]
+mod convolution;
 #[path = "numerics/extremes.rs"]
 mod extremes;
 #[path = "numerics/layers.rs"]
 mod layers;
+#[path = "numerics/losses.rs"]
+mod losses;
 #[path = "numerics/moments.rs"]
 mod moments;
 #[path = "numerics/moved.rs"]
 mod moved;
+#[path = "numerics/padded.rs"]
+mod padded;
+#[path = "numerics/pools.rs"]
+mod pools;
 #[path = "numerics/products.rs"]
 mod products;
+#[path = "numerics/recurrent.rs"]
+mod recurrent;
 #[path = "numerics/reduce.rs"]
 mod reduce;
+#[path = "numerics/segments.rs"]
+mod segments;

@@ -194,11 +194,8 @@ impl Worker<'_> {
         for (operand, view) in operands.iter().zip(instance.kernel.views) {
             parameters.push_view(operand, view);
         }
-        let mut rest = arguments;
-        for argument in instance.kernel.arguments {
-            let (bytes, others) = rest.split_at(argument.size_bytes(instance.types));
-            parameters.push_argument(bytes);
-            rest = others;
+        for (argument, bytes) in instance.kernel.arguments.iter().zip(instance.arguments(arguments)) {
+            parameters.push_argument(argument.len, bytes);
         }
         let launches =
             launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, config(&launch))));

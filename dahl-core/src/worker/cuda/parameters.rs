@@ -1,7 +1,7 @@
 //! [`Parameters`]: the parameters of a kernel, in the layout of `dahl.cuh`.
 
 use crate::codelet::Operand;
-use crate::cuda::{CudaView, KernelParameters};
+use crate::cuda::{CudaLen, CudaView, KernelParameters, MAX_ITEMS};
 use crate::shape::MAX_RANK;
 
 /// A kernel's parameters, each aligned to 8 bytes.
@@ -35,15 +35,23 @@ impl Parameters {
         self.words.resize(end + room, 0);
     }
 
-    /// Adds a plain argument.
-    pub(super) fn push_argument(&mut self, bytes: &[u8]) {
+    /// Adds a plain argument; before an array of any length comes its length, and it has room for the most items.
+    pub(super) fn push_argument(&mut self, len: CudaLen, bytes: &[u8]) {
         self.begin();
+        let is_of_any_length = len == CudaLen::Any;
+        if is_of_any_length {
+            self.words.push((bytes.len() / 8) as u64);
+        }
+        let end = self.words.len() + MAX_ITEMS;
         let words = bytes.chunks(8).map(|chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
             u64::from_ne_bytes(word)
         });
         self.words.extend(words);
+        if is_of_any_length {
+            self.words.resize(end, 0);
+        }
     }
 
     /// Adds a `Scratch`, or, with the address for failures, a `Task`.
@@ -63,7 +71,7 @@ impl Parameters {
 mod tests {
     use super::Parameters;
     use crate::codelet::Operand;
-    use crate::cuda::{CudaElement, CudaView};
+    use crate::cuda::{CudaElement, CudaLen, CudaView};
     use crate::element::ElementType;
     use crate::shape::Layout;
 
@@ -95,13 +103,20 @@ mod tests {
     #[test]
     fn arguments_begin_at_whole_words() {
         let mut parameters = Parameters::default();
-        parameters.push_argument(&1.5_f32.to_ne_bytes());
-        parameters.push_argument(&[7_u64.to_ne_bytes(), 9_u64.to_ne_bytes()].concat());
+        parameters.push_argument(CudaLen::One, &1.5_f32.to_ne_bytes());
+        parameters.push_argument(CudaLen::Items(2), &[7_u64.to_ne_bytes(), 9_u64.to_ne_bytes()].concat());
         parameters.push_scratch(16, Some(32));
         parameters.push_scratch(48, None);
         assert_eq!(parameters.starts, [0, 1, 3, 5]);
         assert_eq!(parameters.words[1..], [7, 9, 16, 32, 48]);
         assert_eq!(parameters.words[0].to_ne_bytes()[..4], 1.5_f32.to_ne_bytes());
         assert_eq!(parameters.all().starts.len(), 4);
+    }
+
+    #[test]
+    fn an_argument_of_any_length_says_its_length_and_has_room_for_eight_items() {
+        let mut parameters = Parameters::default();
+        parameters.push_argument(CudaLen::Any, &[7_u64.to_ne_bytes(), 9_u64.to_ne_bytes()].concat());
+        assert_eq!(parameters.words, [2, 7, 9, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Ten classes, as integers, whose type the codelet does not fix.
-fn labels() -> Input<u32, 1> {
+pub(super) fn labels() -> Input<u32, 1> {
     let classes = (0..31).map(|sample| f64::from(7 * sample % 10)).collect::<Vec<_>>();
     Describes::<u32>::describe(holding([31], &classes))
 }

@@ -1,8 +1,8 @@
 //! The product of two matrices, on the CPU, by cuBLAS, and by a kernel.
 
 use dahl_core::__private::{
-    CudaArgument, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel, CudaLibrary,
-    CudaPass, CudaStep, CudaView, Kernel, Parameter, Views,
+    CudaArgument, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel, CudaLen,
+    CudaLibrary, CudaPass, CudaStep, CudaView, Kernel, Parameter, Views,
 };
 use dahl_core::ndarray::{ArrayView2, Ix2};
 use dahl_core::{
@@ -63,7 +63,7 @@ pub(super) fn product<T: Real, O: Real>() -> &'static Codelet {
 
 static IMAGE: CudaImage = CudaImage::Source(include_str!("product.cu"));
 const VIEW: CudaView = CudaView { is_const: true, element: CudaElement::Fixed("f32"), rank: Some(2) };
-const BOOL: CudaArgument = CudaArgument { element: CudaElement::Fixed("bool"), len: None };
+const BOOL: CudaArgument = CudaArgument { element: CudaElement::Fixed("bool"), len: CudaLen::One };
 const ONE: &[CudaStep] = &[CudaStep::Number(1)];
 
 static KERNEL: CudaKernel = CudaKernel::new("product", "product.cu", &IMAGE)
