@@ -16,6 +16,8 @@ pub(super) struct Copies {
     pieces: Vec<Piece>,
     /// The parts of the partition that is open.
     pub(super) parts: Vec<ArrayId>,
+    /// Whether other ranks than the owner have it for single tasks only.
+    pub(super) is_sharded: bool,
 }
 
 /// A piece of an array: what was a part of it.
@@ -37,7 +39,8 @@ pub(crate) struct Missing {
 
 impl Copies {
     pub(super) fn new(number: u64, owner: usize, are_valid: Vec<bool>) -> Self {
-        Self { number, owner, version: 0, are_valid, pieces: Vec::new(), parts: Vec::new() }
+        let (pieces, parts) = (Vec::new(), Vec::new());
+        Self { number, owner, version: 0, are_valid, pieces, parts, is_sharded: false }
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -88,6 +91,19 @@ impl Copies {
     fn has(&mut self, rank: usize) {
         self.are_valid[rank] = true;
         self.pieces.iter_mut().for_each(|piece| piece.copies.has(rank));
+    }
+
+    /// Drops the copy of rank `rank`, if the array is sharded and another rank, its owner, has it. Returns whether it did.
+    /// The version is another one then: the rank may receive the value again.
+    pub(super) fn drop_on(&mut self, rank: usize) -> bool {
+        let is_whole = self.pieces.is_empty() && self.parts.is_empty();
+        let is_elsewhere = self.owner != rank && self.are_valid[self.owner];
+        let is_dropped = self.is_sharded && is_whole && is_elsewhere && self.are_valid[rank];
+        if is_dropped {
+            self.version += 1;
+            self.are_valid[rank] = false;
+        }
+        is_dropped
     }
 
     /// It is written, on some ranks.

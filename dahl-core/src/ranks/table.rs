@@ -42,6 +42,16 @@ impl Table {
         self.of(array).owner = rank;
     }
 
+    /// Sets whether other ranks than the owner have the array for single tasks only.
+    pub(crate) fn set_sharded(&mut self, array: ArrayId, is_sharded: bool) {
+        self.of(array).is_sharded = is_sharded;
+    }
+
+    /// Drops the copy of rank `rank`, if the array is sharded and another rank owns it. Returns whether it did.
+    pub(crate) fn drop_on(&mut self, array: ArrayId, rank: usize) -> bool {
+        self.of(array).drop_on(rank)
+    }
+
     /// Gives rank `rank` a copy; returns what it lacks.
     pub(crate) fn copy_to(&mut self, array: ArrayId, rank: usize) -> Vec<Missing> {
         let mut missing = Vec::new();
@@ -174,6 +184,23 @@ mod tests {
         assert_eq!(table.copy_to(x, 2), []);
         table.written_on(x, 1);
         assert_eq!(table.copy_to(x, 2), [missing(1, 0, 2)]);
+    }
+
+    #[test]
+    fn a_copy_of_a_sharded_array_is_sent_for_each_use() {
+        let (mut table, x) = (Table::new(3), ArrayId::new(7));
+        table.written_on(x, 0);
+        assert!(!table.drop_on(x, 1), "it is not sharded");
+        table.set_sharded(x, true);
+        assert_eq!(table.copy_to(x, 1), [missing(0, 0, 1)]);
+        assert!(!table.drop_on(x, 0), "its owner keeps it");
+        assert!(table.drop_on(x, 1) && !table.drop_on(x, 1), "once");
+        assert_eq!(table.copy_to(x, 1), [missing(0, 0, 2)], "with another tag");
+        table.written_on(x, 1);
+        assert!(!table.drop_on(x, 1), "no other rank has it");
+        table.set_sharded(x, false);
+        assert_eq!(table.copy_to(x, 2), [missing(1, 0, 3)]);
+        assert!(!table.drop_on(x, 2));
     }
 
     #[test]

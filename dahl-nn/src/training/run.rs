@@ -95,13 +95,15 @@ where
         }
         let mut records = Records::begin(files, &state.history)?;
         let (source, arena, threads) = (self.source, self.arena, self.options.threads);
-        Reader::with(source, threads, arena, |reader| {
+        let trained = Reader::with(source, threads, arena, |reader| {
             while state.epoch <= self.options.epochs && !state.is_stopped {
                 self.epoch(&mut state, &mut step, &mut accumulators, reader)?;
                 self.end_epoch(&mut state, &mut records)?;
             }
             Ok(())
-        })?;
+        });
+        self.end_sharding()?;
+        trained?;
         if let Some(values) = &state.seen.best_values {
             values.write_to(self.model)?;
         }

@@ -48,6 +48,26 @@ fn buckets_change_no_bit() {
 }
 
 #[test]
+fn sharded_parameters_change_no_bit_and_come_as_they_are_needed() {
+    // Of the weights, the first one has 96 elements, and the second one 192.
+    const LIMIT: usize = 800;
+    let expected = alone(|rt| train_dense::<f32>(rt, Parallel::data(4)));
+    for ranks in [1, 2, 3, 4] {
+        let found = on_ranks(ranks, ranks as u64, |rt| {
+            let parallel = Parallel::data(4).bucket_bytes(100).gather_bytes(LIMIT);
+            let bits = train_dense::<f32>(rt, parallel)?;
+            let peak = rt.arena().peak_gathered_bytes();
+            assert_eq!(ranks > 1, peak > 0, "rank {} has had {peak} bytes", rt.rank());
+            assert!(peak <= LIMIT, "rank {} has had {peak} bytes", rt.rank());
+            Ok(bits)
+        });
+        assert_eq!(found.expect("no rank fails"), expected, "{ranks} ranks");
+    }
+    let train = |rt: &Runtime| train_dense::<f32>(rt, Parallel::data(4).shard_parameters());
+    assert_eq!(on_ranks(2, 9, train).expect("no rank fails"), expected);
+}
+
+#[test]
 fn shards_change_the_rounding_alone() {
     let plain = alone(|rt| {
         let arena = rt.arena();

@@ -6,6 +6,7 @@ pub(crate) mod kernels;
 mod lengths;
 mod parts;
 mod random;
+mod sharded;
 mod traces;
 mod tree_sum;
 
@@ -54,5 +55,6 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         tree_sum::tasks_of_a_call_run_on_its_rank_and_discarded_values_are_not_sent,
     ),
     ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
+    ("sharded::tasks_on_other_ranks_read_the_value", sharded::tasks_on_other_ranks_read_the_value),
     ("traces::a_message_leads_from_rank_to_rank", traces::a_message_leads_from_rank_to_rank),
 ];

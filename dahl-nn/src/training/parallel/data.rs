@@ -74,16 +74,34 @@ where
     fn new_buckets(&mut self, ranks: usize) -> dahl::Result<Buckets> {
         let data = self.options.parallel.as_ref().and_then(Parallel::as_data);
         let bytes = data.map_or(0, DataParallel::bytes_of_bucket);
+        let gathered = data.and_then(DataParallel::bytes_gathered);
         let buckets = Buckets::new(lens(&*self.model), size_of::<T>(), bytes, ranks);
         let (arena, mut owners) = (self.arena, buckets.owners().into_iter());
+        gathered.into_iter().for_each(|bytes| arena.set_gathered_bytes(bytes));
         self.model.for_each_parameter(|_, parameter| {
             if let Some(owner) = (!parameter.frozen).then(|| owners.next()).flatten() {
                 arena.set_owner(&parameter.value, owner)?;
                 arena.set_owner(&parameter.gradient, owner)?;
             }
+            if gathered.is_some() {
+                arena.set_sharded(&parameter.value, true);
+            }
             Ok(())
         })?;
         Ok(buckets)
+    }
+
+    /// The training has ended: what reads parameters from now on keeps them.
+    pub(in crate::training) fn end_sharding(&mut self) -> dahl::Result<()> {
+        let data = self.options.parallel.as_ref().and_then(Parallel::as_data);
+        if data.and_then(DataParallel::bytes_gathered).is_none() {
+            return Ok(());
+        }
+        let arena = self.arena;
+        self.model.for_each_parameter(|_, parameter| {
+            arena.set_sharded(&parameter.value, false);
+            Ok(())
+        })
     }
 
     /// The sums of these shards.
