@@ -27,7 +27,7 @@ pub(crate) use buffer::Buffer;
 pub(crate) use holder::{ARENA, HOME, Holder};
 pub(crate) use lines::{ALIGN_BYTES, round_up};
 pub(crate) use node::{MemoryNode, NotesBytes};
-pub(crate) use pages::give_back;
+pub(crate) use pages::{give_back, resident};
 pub(crate) use references::References;
 pub(crate) use region::{Carved, Chunk, RegionRef};
 pub(crate) use reservation::Reservation;

@@ -51,7 +51,9 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     for (_, array) in arrays().filter(|(mode, _)| *mode != AccessMode::W) {
         messages.extend(table.copy_to(array.id(), rank).into_iter().map(|missing| (array, missing)));
     }
+    let mut stale = Vec::new();
     for (_, array) in arrays().filter(|(mode, _)| mode.writes()) {
+        stale.extend(table.loses(array.id(), ranks.rank(), rank).then_some(array));
         table.written_on(array.id(), rank);
     }
     let mut passing = Vec::new();
@@ -72,10 +74,12 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
         gathered.add(bytes);
     }
     messages.iter().for_each(|(array, missing)| post(ranks, array, *missing, rank, location));
+    stale.iter().for_each(|array| drop_copy(ranks, array, 0, location));
     (rank == ranks.rank()).then_some(passing)
 }
 
-/// Sets whether an array is sharded: then its owner alone keeps it, and its copies are dropped.
+/// Sets whether an array is sharded: then its owner alone keeps it, and its copies are dropped. The caller has the only borrow of the
+/// array, so the host has no view of it.
 pub(crate) fn set_sharded(
     ranks: &Ranks,
     array: &ArrayState,
@@ -121,6 +125,8 @@ pub(super) fn meet_for_access(
     let messages: Vec<_> = (0..ranks.len()).flat_map(missing).collect();
     if mode.writes() {
         table.written_everywhere(array.id());
+    } else {
+        table.viewed(array.id());
     }
     drop(table);
     messages.iter().for_each(|(to, missing)| post(ranks, array, *missing, *to, location));

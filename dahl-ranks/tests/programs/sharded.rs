@@ -13,9 +13,9 @@ pub(crate) fn tasks_on_other_ranks_read_the_value() {
             arena.set_gathered_bytes(limit);
             let mut arrays: Vec<V> = Vec::new();
             for owner in 0..4 {
-                let array = rt.from_vec([5000], vec![owner as f32; 5000])?;
+                let mut array = rt.from_vec([5000], vec![owner as f32; 5000])?;
                 rt.set_owner(&array, owner % rt.ranks())?;
-                arena.set_sharded(&array, is_sharded);
+                arena.set_sharded(&mut array, is_sharded);
                 arrays.push(array);
             }
             let (mut out, mut bits): (V, Vec<u32>) = (rt.zeros([5000])?, Vec::new());
@@ -28,7 +28,7 @@ pub(crate) fn tasks_on_other_ranks_read_the_value() {
                     bits.extend(arrays[written].to_vec()?.iter().chain(&out.to_vec()?).map(|x| x.to_bits()));
                 }
             }
-            for array in &arrays {
+            for array in &mut arrays {
                 arena.set_sharded(array, false);
                 bits.extend(array.to_vec()?.iter().map(|x| x.to_bits()));
             }
@@ -48,5 +48,73 @@ pub(crate) fn tasks_on_other_ranks_read_the_value() {
                 assert!(result == expected[0], "{ranks} ranks, at most {limit} bytes");
             }
         }
+    }
+}
+
+/// The elements of an array of several pages, one for each element.
+const ELEMENTS: usize = 100_000;
+
+/// What a guard shows does not change while tasks of other ranks read the array, though these drop their copies otherwise.
+pub(crate) fn a_guard_keeps_the_copy() {
+    let program = |rt: &Runtime| {
+        let arena = rt.arena();
+        let mut array: V = rt.from_vec([ELEMENTS], vec![3.0; ELEMENTS])?;
+        rt.set_owner(&array, 0)?;
+        arena.set_sharded(&mut array, true);
+        let mut out: V = rt.zeros([ELEMENTS])?;
+        let mut sums = Vec::new();
+        for step in 0..3 {
+            let guard = array.read()?;
+            for rank in 0..rt.ranks() {
+                mix(&array, &array, &mut out, Some(rank))?;
+            }
+            rt.wait()?;
+            sums.push(guard.iter().map(|x| f64::from(*x)).sum::<f64>());
+            assert!(guard.iter().all(|x| *x == guard[0]), "rank {}, step {step}", rt.rank());
+            drop(guard);
+            scale(&mut array, 2.0, Some(step % rt.ranks()))?;
+        }
+        sums.push(out.to_vec()?.into_iter().map(f64::from).sum());
+        Ok(sums)
+    };
+    let Some(results) = on_ranks(3, 1, || Runtime::builder().cpu_workers(2), program) else { return };
+    let results = results.expect("no rank fails");
+    assert!(results.iter().all(|sums| *sums == results[0]), "{results:?}");
+    assert_ne!(results[0][0], 0.0);
+}
+
+/// A rank has the memory of its own arrays, and not that of others' once their tasks have ended.
+pub(crate) fn a_rank_has_the_memory_of_its_own_arrays() {
+    let program = |rt: &Runtime| {
+        let arena = rt.arena();
+        let mut arrays: Vec<V> = Vec::new();
+        for owner in 0..rt.ranks() {
+            let mut array = rt.from_vec([ELEMENTS], vec![1.0; ELEMENTS])?;
+            rt.set_owner(&array, owner)?;
+            arena.set_sharded(&mut array, true);
+            arrays.push(array);
+        }
+        let mut out: V = rt.zeros([ELEMENTS])?;
+        for rank in 0..rt.ranks() {
+            for array in &arrays {
+                mix(array, array, &mut out, Some(rank))?;
+            }
+        }
+        // Another rank than the owner changes it: the owner's copy has no value any more.
+        scale(&mut arrays[0], 2.0, Some(1))?;
+        rt.wait()?;
+        // A page at either end is used for other bytes, too; pages have 64 KiB at most.
+        let pages = 2 * 65_536;
+        for (owner, array) in arrays.iter().enumerate() {
+            let is_here = rt.rank() == if owner == 0 { 1 } else { owner };
+            let Some(bytes) = array.resident_bytes() else { return Ok(false) };
+            let expected = if is_here { 4 * ELEMENTS..=4 * ELEMENTS } else { 0..=pages };
+            assert!(expected.contains(&bytes), "rank {} has {bytes} bytes of array {owner}", rt.rank());
+        }
+        Ok(true)
+    };
+    let Some(results) = on_ranks(3, 1, || Runtime::builder().cpu_workers(2), program) else { return };
+    if !results.expect("no rank fails").iter().all(|is_known| *is_known) {
+        println!("skipped: the system does not say which pages are in memory");
     }
 }

@@ -84,7 +84,7 @@ where
                 arena.set_owner(&parameter.gradient, owner)?;
             }
             if gathered.is_some() {
-                arena.set_sharded(&parameter.value, true);
+                arena.set_sharded(&mut parameter.value, true);
             }
             Ok(())
         })?;
@@ -99,7 +99,7 @@ where
         }
         let arena = self.arena;
         self.model.for_each_parameter(|_, parameter| {
-            arena.set_sharded(&parameter.value, false);
+            arena.set_sharded(&mut parameter.value, false);
             Ok(())
         })
     }
