@@ -90,7 +90,7 @@ impl Arena {
 
     /// Sets whether an array is sharded: its owner alone keeps it. Another rank receives it for each task that reads it
     /// there, and gives the memory back after the task. Results do not depend on it. An array that is in parts is kept by all
-    /// ranks that have them. What the host reads, all ranks keep until a task writes it: a guard may be there until then.
+    /// ranks that have them, and a part is not sharded. What the host reads, all ranks keep until a task writes it: a guard may be there until then.
     #[track_caller]
     pub fn set_sharded<T: Element, const N: usize>(&self, array: &mut Array<'_, T, N>, is_sharded: bool) {
         if let Some(ranks) = self.runtime.host().ranks() {

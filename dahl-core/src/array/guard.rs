@@ -61,7 +61,8 @@ pub(super) fn view_if_settled<'a, T: Element, const N: usize>(
 ) -> Option<ArrayViewD<'a, T>> {
     // On one of several ranks they may be those of an earlier version, and a task that reads the array may receive it.
     let state = array.state();
-    let pointer = state.host().ranks().is_none().then(|| state.quiescent_pointer()).flatten()?;
+    let is_alone = state.host().ranks().is_none_or(|ranks| ranks.len() == 1);
+    let pointer = is_alone.then(|| state.quiescent_pointer()).flatten()?;
     let layout = array.layout();
     let start = pointer.cast::<T>().wrapping_add(layout.offset);
     // SAFETY: the elements are initialised and arranged as in the layout; no access is in progress or pending, and the

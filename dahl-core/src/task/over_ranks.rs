@@ -79,13 +79,16 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
 }
 
 /// Sets whether an array is sharded: then its owner alone keeps it, and its copies are dropped. The caller has the only borrow of the
-/// array, so the host has no view of it.
+/// array, so the host has no view of it. A part stays as it is.
 pub(crate) fn set_sharded(
     ranks: &Ranks,
     array: &ArrayState,
     is_sharded: bool,
     location: &'static Location<'static>,
 ) {
+    if array.whole().is_some() {
+        return;
+    }
     let mut table = ranks.table();
     let (number, owner) = (table.number(array.id()), table.owner(array.id()));
     drop(table);

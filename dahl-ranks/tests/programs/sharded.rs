@@ -1,6 +1,7 @@
 //! Arrays that their owner alone keeps.
 
 use dahl_core::Runtime;
+use dahl_core::ndarray::Axis;
 
 use super::kernels::{V, mix, scale};
 use crate::launch::on_ranks;
@@ -116,5 +117,32 @@ pub(crate) fn a_rank_has_the_memory_of_its_own_arrays() {
     let Some(results) = on_ranks(3, 1, || Runtime::builder().cpu_workers(2), program) else { return };
     if !results.expect("no rank fails").iter().all(|is_known| *is_known) {
         println!("skipped: the system does not say which pages are in memory");
+    }
+}
+
+/// Parts stay where they are, and tasks read them as before, also beyond the limit.
+pub(crate) fn a_part_is_not_sharded() {
+    let program = |rt: &Runtime| {
+        let arena = rt.arena();
+        arena.set_gathered_bytes(0);
+        let mut whole: V = rt.from_vec([4000], vec![1.0; 4000])?;
+        let mut out: V = rt.zeros([2000])?;
+        for step in 0..4 {
+            let mut parts = whole.partition_into_mut(Axis(0), 2)?;
+            for part in parts.iter_mut() {
+                arena.set_sharded(part, true);
+                scale(part, step as f32, Some(step % rt.ranks()))?;
+                for rank in 0..rt.ranks() {
+                    mix(part, part, &mut out, Some(rank))?;
+                }
+            }
+        }
+        assert_eq!(arena.peak_gathered_bytes(), 0);
+        whole.to_vec()
+    };
+    let Some(results) = on_ranks(3, 1, || Runtime::builder().cpu_workers(2), program) else { return };
+    let expected = (0..4).fold(1.0_f32, |x, step| x * 0.7 + step as f32);
+    for result in results.expect("no rank fails") {
+        assert_eq!(result, [expected; 4000]);
     }
 }
