@@ -10,7 +10,7 @@ use crate::models::{Bits, alone, convolutional, dense, on_ranks};
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
-fn train_dense<T: Real>(rt: &Runtime, parallel: impl Into<Parallel>) -> dahl::Result<Bits> {
+pub(crate) fn train_dense<T: Real>(rt: &Runtime, parallel: impl Into<Parallel>) -> dahl::Result<Bits> {
     let arena = rt.arena();
     let mut model = dense::<T>(&arena)?;
     let data = Synthetic::new(&[6], 3, 100, 1);
@@ -45,26 +45,6 @@ fn buckets_change_no_bit() {
         let train = |rt: &Runtime| train_dense::<f32>(rt, Parallel::data(4).bucket_bytes(bytes));
         assert_eq!(on_ranks(2, bytes as u64, train).expect("no rank fails"), expected, "{bytes} bytes");
     }
-}
-
-#[test]
-fn sharded_parameters_change_no_bit_and_come_as_they_are_needed() {
-    // Of the weights, the first one has 96 elements, and the second one 192.
-    const LIMIT: usize = 800;
-    let expected = alone(|rt| train_dense::<f32>(rt, Parallel::data(4)));
-    for ranks in [1, 2, 3, 4] {
-        let found = on_ranks(ranks, ranks as u64, |rt| {
-            let parallel = Parallel::data(4).bucket_bytes(100).gather_bytes(LIMIT);
-            let bits = train_dense::<f32>(rt, parallel)?;
-            let peak = rt.arena().peak_gathered_bytes();
-            assert_eq!(ranks > 1, peak > 0, "rank {} has had {peak} bytes", rt.rank());
-            assert!(peak <= LIMIT, "rank {} has had {peak} bytes", rt.rank());
-            Ok(bits)
-        });
-        assert_eq!(found.expect("no rank fails"), expected, "{ranks} ranks");
-    }
-    let train = |rt: &Runtime| train_dense::<f32>(rt, Parallel::data(4).shard_parameters());
-    assert_eq!(on_ranks(2, 9, train).expect("no rank fails"), expected);
 }
 
 #[test]

@@ -149,12 +149,12 @@ where
         }
         let shard_size = self.options.batch_size.div_ceil(batch.shards.count);
         let samples = (*of - shard * shard_size).min(shard_size);
-        for _ in 0..samples.div_ceil(self.micro_batch_size) {
+        for number in 0..samples.div_ceil(self.micro_batch_size) {
             let (part, samples) = reader.next(step.detached())?;
-            let share = Share { samples, of: *of };
+            let share = Share { number, samples, of: *of };
             let of_part = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
             ops::sum(&*of_part.reshaped([1])?, &mut loss)?;
-            step.accumulate_to(&of_part, &*self.model, &mut gradients)?;
+            step.accumulate_to(&of_part, &*self.model, gradients.iter_mut().collect())?;
             drop((of_part, part));
             step.forget();
             self.release(step);
