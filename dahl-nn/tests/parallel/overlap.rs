@@ -40,6 +40,7 @@ fn step(layers: usize, gbytes_per_s: f64, bucket_bytes: usize) -> (f64, Bits) {
 #[test]
 fn buckets_are_sent_while_the_backward_pass_runs() {
     const FAST: f64 = 1e6;
+    // A layer takes longer than its messages, also on the way forward: the initial parameters are sent by their owners.
     const GBYTES_PER_S: f64 = 1.0;
     let message_us = WEIGHT_BYTES as f64 / (GBYTES_PER_S * 1e3);
     for layers in [4, 8, 16] {

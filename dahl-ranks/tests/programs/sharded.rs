@@ -72,7 +72,6 @@ pub(crate) fn a_guard_keeps_the_copy() {
             rt.wait()?;
             sums.push(guard.iter().map(|x| f64::from(*x)).sum::<f64>());
             assert!(guard.iter().all(|x| *x == guard[0]), "rank {}, step {step}", rt.rank());
-            drop(guard);
             scale(&mut array, 2.0, Some(step % rt.ranks()))?;
         }
         sums.push(out.to_vec()?.into_iter().map(f64::from).sum());

@@ -149,7 +149,8 @@ where
         }
         let shard_size = self.options.batch_size.div_ceil(batch.shards.count);
         let samples = (*of - shard * shard_size).min(shard_size);
-        for number in 0..samples.div_ceil(self.micro_batch_size) {
+        let first = shard * shard_size / self.micro_batch_size;
+        for number in first..first + samples.div_ceil(self.micro_batch_size) {
             let (part, samples) = reader.next(step.detached())?;
             let share = Share { number, samples, of: *of };
             let of_part = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
