@@ -1,5 +1,6 @@
 //! Trains a convolutional network on all ranks: `mpirun -n 2 target/debug/examples/train`. Then it trains the same network on one
-//! rank, and requires the same bits. With the argument `pipeline` the ranks share the layers, else the samples of each batch.
+//! rank, and requires the same bits. With the argument `pipeline` the ranks share the layers, with `replicas` both layers and
+//! micro-batches, else the samples of each batch; with `sharded`, also the parameters.
 
 use std::error::Error;
 
@@ -30,8 +31,13 @@ fn train(rt: &Runtime, parallel: &Parallel) -> Result<(f64, f64, Vec<u32>)> {
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let parallel: Parallel = match std::env::args().nth(1).as_deref() {
         None | Some("data") => Parallel::data(8).into(),
+        Some("sharded") => Parallel::data(8).shard_parameters().into(),
         Some("pipeline") => Parallel::pipeline([4]).into(),
-        Some(other) => return Err(format!("`data` or `pipeline`, not `{other}`").into()),
+        // On two ranks, each has a replica of each stage.
+        Some("replicas") => Parallel::pipeline([4]).replicas([2, 2]).interleaved().into(),
+        Some(other) => {
+            return Err(format!("`data`, `sharded`, `pipeline` or `replicas`, not `{other}`").into());
+        }
     };
     let mpi = dahl_mpi::init()?;
     let builder = || Runtime::builder().cpu_workers(1);

@@ -68,6 +68,8 @@ pub(crate) fn tests() -> ExitCode {
         ("the_example_laptop", "laptop", [].as_slice()),
         ("the_example_train", "train", &[]),
         ("the_example_train_as_a_pipeline", "train", &["pipeline"]),
+        ("the_example_train_with_replicas", "train", &["replicas"]),
+        ("the_example_train_with_sharded_parameters", "train", &["sharded"]),
         ("the_example_gpt", "gpt", &["160"]),
     ] {
         let options = options.clone();

@@ -34,7 +34,7 @@ pub(crate) fn accumulate_to<T: Real, M: Module<T>>(
     tape: &Tape<'_>,
     loss: &Scalar<'_, T>,
     model: &M,
-    sums: &mut [Vector<'_, T>],
+    sums: Vec<&mut Vector<'_, T>>,
 ) -> dahl::Result<()> {
     if sums.is_empty() {
         return Ok(());
@@ -59,7 +59,7 @@ pub(crate) fn for_each_learned<'a, T: Real, M: Module<T>>(
 /// The gradients of a model's parameters, with a sum for each that is not the parameter's.
 struct GradientsTo<'a, 's, T: Real, M> {
     model: &'a M,
-    sums: &'a mut [Vector<'s, T>],
+    sums: Vec<&'a mut Vector<'s, T>>,
     location: &'static Location<'static>,
 }
 
@@ -87,7 +87,7 @@ impl<T: Real, M: Module<T>> Accumulated for GradientsTo<'_, '_, T, M> {
     }
 
     fn add(self, pass: &Pass<'_>) -> dahl::Result<()> {
-        let (mut result, mut sums) = (Ok(()), self.sums.iter_mut());
+        let (mut result, mut sums) = (Ok(()), self.sums.into_iter());
         for_each_learned(self.model, |_, parameter| {
             if let (Some(sum), Ok(())) = (sums.next(), &result) {
                 result = pass.accumulate(&parameter.value, sum);

@@ -177,7 +177,7 @@ impl<'a> Step<'a> {
         &self,
         loss: &Scalar<'_, T>,
         model: &impl Module<T>,
-        sums: &mut [Vector<'_, T>],
+        sums: Vec<&mut Vector<'_, T>>,
     ) -> dahl::Result<()> {
         match self.tape() {
             Some(tape) => gradients::accumulate_to(tape, loss, model, sums),

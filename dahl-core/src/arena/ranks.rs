@@ -1,10 +1,13 @@
 //! What an arena says of the ranks of its runtime, and where the tasks of a call run.
 
+use std::panic::Location;
+
 use super::Arena;
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ranks::{Note, Ranks};
+use crate::task::set_sharded as set_array_sharded;
 
 /// Requires that there is a rank of this number.
 #[track_caller]
@@ -83,6 +86,27 @@ impl Arena {
         f: impl FnOnce() -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
         on_rank(self.runtime.host().ranks(), rank, f)
+    }
+
+    /// Sets whether an array is sharded: its owner alone keeps it. Another rank receives it for each task that reads it
+    /// there, and gives the memory back after the task. Results do not depend on it. An array that is in parts is kept by all
+    /// ranks that have them, and a part is not sharded. What the host reads, all ranks keep until a task writes it: a guard may be there until then.
+    #[track_caller]
+    pub fn set_sharded<T: Element, const N: usize>(&self, array: &mut Array<'_, T, N>, is_sharded: bool) {
+        if let Some(ranks) = self.runtime.host().ranks() {
+            set_array_sharded(ranks, array.state(), is_sharded, Location::caller());
+        }
+    }
+
+    /// Sets how many bytes of [sharded](Self::set_sharded) arrays this rank asks other ranks for ahead of the tasks: as many as it
+    /// likes by default. Beyond that, a submission waits for earlier tasks.
+    pub fn set_gathered_bytes(&self, bytes: usize) {
+        self.runtime.host().ranks().into_iter().for_each(|ranks| ranks.gathered().set_limit(bytes));
+    }
+
+    /// The most bytes of [sharded](Self::set_sharded) arrays of other ranks that this rank had at once for its tasks.
+    pub fn peak_gathered_bytes(&self) -> usize {
+        self.runtime.host().ranks().map_or(0, |ranks| ranks.gathered().peak())
     }
 
     /// Makes rank `rank` the owner of an array, as [`Runtime::set_owner`](crate::Runtime::set_owner).

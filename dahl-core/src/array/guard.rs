@@ -59,7 +59,10 @@ pub(super) fn view<'a, T: Element, const N: usize>(array: &'a Array<'_, T, N>) -
 pub(super) fn view_if_settled<'a, T: Element, const N: usize>(
     array: &'a Array<'_, T, N>,
 ) -> Option<ArrayViewD<'a, T>> {
-    let pointer = array.state().quiescent_pointer()?;
+    // On one of several ranks they may be those of an earlier version, and a task that reads the array may receive it.
+    let state = array.state();
+    let is_alone = state.host().ranks().is_none_or(|ranks| ranks.len() == 1);
+    let pointer = is_alone.then(|| state.quiescent_pointer()).flatten()?;
     let layout = array.layout();
     let start = pointer.cast::<T>().wrapping_add(layout.offset);
     // SAFETY: the elements are initialised and arranged as in the layout; no access is in progress or pending, and the

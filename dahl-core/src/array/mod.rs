@@ -12,6 +12,7 @@ mod handle;
 mod len;
 mod reducing;
 mod reshaped;
+mod residence;
 mod shared;
 mod stand_ins;
 mod zeros;

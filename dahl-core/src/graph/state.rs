@@ -276,18 +276,27 @@ impl ArrayState {
         unsafe { (*self.body.get()).home.pointer }
     }
 
-    /// The first byte, if no access is in progress and none is pending: no partition or reduction is open. The elements
-    /// can then be read without waiting, while a borrow keeps writers from being submitted.
-    pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
+    /// Whether no access is in progress and none is pending: no partition or reduction is open.
+    fn is_quiet(&self) -> bool {
         // In this order: a thread that sees that no partition or reduction is open sees in the chain what closed them.
-        let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
+        !self.partitions.may_be_open() && !self.reductions.is_open() && self.chain.is_quiet()
+    }
+
+    /// The first byte, if no access is in progress and none is pending. The elements can then be read without waiting, while a
+    /// borrow keeps writers from being submitted.
+    pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
         // An array of a recording has no value.
-        let is_quiescent = nothing_open
+        let is_quiescent = self.is_quiet()
             && self.host().log().is_none()
-            && self.chain.is_quiet()
             && self.content.get() == Content::Ready
             && self.replicas.is_home();
         is_quiescent.then(|| self.pointer())
+    }
+
+    /// The addresses of the elements, or of those of a part, in main memory; none if a task may use them, or if there are other
+    /// elements between them. Memory may be there or not.
+    pub(crate) fn quiet_bytes(&self) -> Option<*mut [u8]> {
+        self.is_quiet().then(|| self.home_operand().contiguous_bytes()).flatten()
     }
 
     /// Whether it has a value.

@@ -16,6 +16,10 @@ pub(super) struct Copies {
     pieces: Vec<Piece>,
     /// The parts of the partition that is open.
     pub(super) parts: Vec<ArrayId>,
+    /// Whether other ranks than the owner have it for single tasks only.
+    pub(super) is_sharded: bool,
+    /// Whether the host may have a view of a copy, which lasts until the array is written at the latest.
+    pub(super) may_be_viewed: bool,
 }
 
 /// A piece of an array: what was a part of it.
@@ -37,7 +41,9 @@ pub(crate) struct Missing {
 
 impl Copies {
     pub(super) fn new(number: u64, owner: usize, are_valid: Vec<bool>) -> Self {
-        Self { number, owner, version: 0, are_valid, pieces: Vec::new(), parts: Vec::new() }
+        let (pieces, parts) = (Vec::new(), Vec::new());
+        let (is_sharded, may_be_viewed) = (false, false);
+        Self { number, owner, version: 0, are_valid, pieces, parts, is_sharded, may_be_viewed }
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -90,9 +96,27 @@ impl Copies {
         self.pieces.iter_mut().for_each(|piece| piece.copies.has(rank));
     }
 
+    /// Whether rank `rank` has all of it, in one piece, as a sharded array.
+    pub(super) fn is_shard_on(&self, rank: usize) -> bool {
+        self.is_sharded && self.pieces.is_empty() && self.parts.is_empty() && self.are_valid[rank]
+    }
+
+    /// Drops the copy of rank `rank`, if the array is sharded, another rank, its owner, has it, and the host has no view of it.
+    /// Returns whether it did. The version is another one then: the rank may receive the value again.
+    pub(super) fn drop_on(&mut self, rank: usize) -> bool {
+        let is_elsewhere = self.owner != rank && self.are_valid[self.owner];
+        let is_dropped = self.is_shard_on(rank) && is_elsewhere && !self.may_be_viewed;
+        if is_dropped {
+            self.version += 1;
+            self.are_valid[rank] = false;
+        }
+        is_dropped
+    }
+
     /// It is written, on some ranks.
     pub(super) fn written(&mut self, on: impl Fn(usize) -> bool) {
         self.version += 1;
+        self.may_be_viewed = false;
         self.pieces.clear();
         self.are_valid.iter_mut().enumerate().for_each(|(rank, is_valid)| *is_valid = on(rank));
     }

@@ -7,6 +7,7 @@ mod agreement;
 mod awaited;
 mod copies;
 mod distribution;
+mod gathered;
 mod table;
 mod transport;
 
@@ -18,6 +19,7 @@ pub(crate) use agreement::{Note, Waiting};
 pub(crate) use awaited::{Awaited, Reason};
 pub(crate) use copies::Missing;
 pub use distribution::Distribution;
+pub(crate) use gathered::Gathered;
 pub(crate) use table::Table;
 pub use transport::{Destination, Message, Payload, Tag, Transport, Turn, Turns, deliver};
 
@@ -33,6 +35,7 @@ pub(crate) struct Ranks {
     table: Mutex<Table>,
     agreement: Mutex<Agreement>,
     awaited: Arc<Awaited>,
+    gathered: Arc<Gathered>,
     /// The rank that runs the tasks that name none, or [`BY_OWNER`].
     placement: AtomicUsize,
 }
@@ -56,7 +59,8 @@ impl Ranks {
     pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
         let table = Mutex::new(Table::new(transport.ranks()));
         let placement = AtomicUsize::new(BY_OWNER);
-        Self { transport, table, agreement: Mutex::default(), awaited: Arc::default(), placement }
+        let (agreement, awaited, gathered) = (Mutex::default(), Arc::default(), Arc::default());
+        Self { transport, table, agreement, awaited, gathered, placement }
     }
 
     /// This rank.
@@ -88,6 +92,11 @@ impl Ranks {
     /// The messages that this rank waits for.
     pub(crate) fn awaited(&self) -> &Arc<Awaited> {
         &self.awaited
+    }
+
+    /// What this rank has of sharded arrays of other ranks.
+    pub(crate) fn gathered(&self) -> &Arc<Gathered> {
+        &self.gathered
     }
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {

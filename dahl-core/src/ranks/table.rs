@@ -42,6 +42,27 @@ impl Table {
         self.of(array).owner = rank;
     }
 
+    /// Sets whether other ranks than the owner have the array for single tasks only. The host has no view of it.
+    pub(crate) fn set_sharded(&mut self, array: ArrayId, is_sharded: bool) {
+        let copies = self.of(array);
+        (copies.is_sharded, copies.may_be_viewed) = (is_sharded, false);
+    }
+
+    /// The host gets a view of the array, on every rank. All keep their copies until it is written.
+    pub(crate) fn viewed(&mut self, array: ArrayId) {
+        self.of(array).may_be_viewed = true;
+    }
+
+    /// Drops the copy of rank `rank`, if the array is sharded, another rank owns it, and the host has no view. Returns whether it did.
+    pub(crate) fn drop_on(&mut self, array: ArrayId, rank: usize) -> bool {
+        self.of(array).drop_on(rank)
+    }
+
+    /// Whether the copy of rank `rank` has no value once rank `writer` writes the array, which is sharded.
+    pub(crate) fn loses(&mut self, array: ArrayId, rank: usize, writer: usize) -> bool {
+        rank != writer && self.of(array).is_shard_on(rank)
+    }
+
     /// Gives rank `rank` a copy; returns what it lacks.
     pub(crate) fn copy_to(&mut self, array: ArrayId, rank: usize) -> Vec<Missing> {
         let mut missing = Vec::new();
@@ -97,6 +118,8 @@ impl Table {
         let pieces = if is_shared { Vec::new() } else { copies.take_pieces(&layouts) };
         let (owner, are_valid) = (copies.owner, copies.valid());
         copies.parts.extend(&parts);
+        // The host may view parts that are only read, for as long as it may view the whole.
+        copies.may_be_viewed |= is_shared;
         let mut pieces = pieces.into_iter();
         for (index, part) in parts.into_iter().enumerate() {
             let copies = pieces.next().map(|piece| piece.copies).unwrap_or_else(|| {
@@ -174,6 +197,44 @@ mod tests {
         assert_eq!(table.copy_to(x, 2), []);
         table.written_on(x, 1);
         assert_eq!(table.copy_to(x, 2), [missing(1, 0, 2)]);
+    }
+
+    #[test]
+    fn a_copy_of_a_sharded_array_is_sent_for_each_use() {
+        let (mut table, x) = (Table::new(3), ArrayId::new(7));
+        table.written_on(x, 0);
+        assert!(!table.drop_on(x, 1), "it is not sharded");
+        table.set_sharded(x, true);
+        assert_eq!(table.copy_to(x, 1), [missing(0, 0, 1)]);
+        assert!(!table.drop_on(x, 0), "its owner keeps it");
+        assert!(table.drop_on(x, 1) && !table.drop_on(x, 1), "once");
+        assert_eq!(table.copy_to(x, 1), [missing(0, 0, 2)], "with another tag");
+        table.written_on(x, 1);
+        assert!(!table.drop_on(x, 1), "no other rank has it");
+        table.set_sharded(x, false);
+        assert_eq!(table.copy_to(x, 2), [missing(1, 0, 3)]);
+        assert!(!table.drop_on(x, 2));
+    }
+
+    #[test]
+    fn a_copy_that_the_host_may_view_stays_until_the_array_is_written() {
+        let (mut table, x) = (Table::new(2), ArrayId::new(7));
+        table.set_sharded(x, true);
+        table.set_owner(x, 0);
+        table.viewed(x);
+        assert!(!table.drop_on(x, 1), "a guard may be there");
+        assert!(table.loses(x, 1, 0) && !table.loses(x, 0, 0), "a write ends all guards");
+        table.written_on(x, 0);
+        assert!(!table.loses(x, 1, 0), "it has none");
+        assert_eq!(table.copy_to(x, 1).len(), 1);
+        assert!(table.drop_on(x, 1));
+        // Parts that are only read.
+        table.split(x, parts(10, 2), true);
+        table.join(x, parts(10, 2), true);
+        assert_eq!(table.copy_to(x, 1).len(), 1);
+        assert!(!table.drop_on(x, 1), "a part may be viewed");
+        table.written_everywhere(x);
+        assert!(table.drop_on(x, 1));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Executor;
 use crate::graph::{ArrayState, Engine};
 use crate::shape::Layout;
-use crate::task::{Draft, runs_here};
+use crate::task::{Draft, drop_copy, runs_here};
 
 /// A task with its arrays and arguments, to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
@@ -269,11 +269,22 @@ impl<'a> Task<'a> {
                 array.saves().note_write(self.location);
             }
         }
-        if let Some(ranks) = draft.host().ranks()
-            && !runs_here(&draft, ranks, self.rank)
-        {
+        let Some(ranks) = draft.host().ranks() else { return self.submit_here(draft) };
+        let Some(passing) = runs_here(&draft, ranks, self.rank) else {
             return Ok(()); // another rank runs it
-        }
+        };
+        let passing = passing.into_iter().filter_map(|passing| {
+            let array = draft.array(passing.access)?;
+            Some((Shared::of(array)?, passing.bytes))
+        });
+        let (passing, location): (Vec<_>, _) = (passing.collect(), self.location);
+        let submitted = self.submit_here(draft);
+        passing.iter().for_each(|(array, bytes)| drop_copy(ranks, array.state(), *bytes, location));
+        submitted
+    }
+
+    /// Submits the task to the workers of this process.
+    fn submit_here(self, mut draft: Draft<'_, Executor>) -> Result<()> {
         self.contribute(&mut draft)?;
         // Nothing can fail from here on, so the content of outputs may be discarded.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {

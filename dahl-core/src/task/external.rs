@@ -22,7 +22,7 @@ use crate::codelet::Operand;
 use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 use crate::graph::{ArrayState, Begin, Engine, Node, Party, Submitted};
-use crate::memory::HOME;
+use crate::memory::{HOME, give_back};
 use crate::shape::Layout;
 use crate::sync::thread_local;
 use crate::trace::TaskTimes;
@@ -215,6 +215,25 @@ impl External {
         // one is exclusive, and is not completed.
         unsafe { operand.unpack_from(bytes.as_ptr().cast_mut()) };
         Ok(())
+    }
+
+    /// Discards what access `index` changes, and gives the pages of its memory back.
+    ///
+    /// # Panics
+    /// If the access does not change an array of the task's.
+    pub(crate) fn forget(&mut self, index: usize) {
+        let access = self.task().access(index);
+        assert!(!access.mode.is_shared(), "access {index} only reads");
+        let array = access.state().expect("scratch is no array");
+        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed.
+        unsafe { array.forget_value(self.requester()) };
+        let bytes = array.operand_at_home(None).contiguous_bytes();
+        // Pages that devices know must stay where they are.
+        if let Some(bytes) = bytes.filter(|_| !self.engine.host().has_real_devices()) {
+            // SAFETY: the buffer spans these bytes. The task's access is exclusive, and their value was discarded: the next
+            // access finds zeros, or writes.
+            unsafe { give_back(bytes) };
+        }
     }
 
     /// What access `index` changes, in main memory.

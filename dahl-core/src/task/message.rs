@@ -29,6 +29,10 @@ static RECEIVE_PIECE: Codelet = Codelet::new("receive", module_path!(), 3)
     .parameters(&[Parameter::new("out", AccessMode::RW, BYTES)])
     .arguments(MessageEnds::ARGUMENTS);
 
+/// The elements of a copy are no more.
+static DROP_COPY: Codelet =
+    Codelet::new("drop_copy", module_path!(), 4).parameters(&[Parameter::new("copy", AccessMode::W, BYTES)]);
+
 /// Contiguous elements while they are sent. Their task ends when they are dropped.
 struct Sent {
     external: Option<External>,
@@ -135,7 +139,7 @@ pub(super) fn post(
                 failing.send(to, tag, Err(failure.to_string()));
             }
         });
-        submit(array, (&SEND, ends), AccessMode::R, location, Some(failed), move |external| {
+        submit(array, (&SEND, Some(ends)), AccessMode::R, location, Some(failed), move |external| {
             let there_ns = external.fetched_ns(0);
             if let Some(payload) = payload(external, region) {
                 transport.send_at(to, tag, Ok(payload), there_ns);
@@ -153,7 +157,7 @@ pub(super) fn post(
                 discarding.receive(from, tag, Box::<Discarded>::default());
             }
         });
-        submit(array, (codelet, ends), mode, location, Some(cancelled), move |external| {
+        submit(array, (codelet, Some(ends)), mode, location, Some(cancelled), move |external| {
             begins.store(true, Ordering::Release);
             awaited.add(from, tag, Reason::Value(location));
             let awaited = (awaited, from, tag);
@@ -166,9 +170,27 @@ pub(super) fn post(
     }
 }
 
+/// Drops this rank's copy of an array, and gives its memory back, when the tasks before have ended. `bytes` of it were gathered.
+pub(crate) fn drop_copy(
+    ranks: &Ranks,
+    array: &ArrayState,
+    bytes: usize,
+    location: &'static Location<'static>,
+) {
+    let (gathered, progress) = (Arc::clone(ranks.gathered()), Arc::clone(array.host().progress()));
+    let ended = Callback::new(move |_| {
+        gathered.remove(bytes);
+        progress.notify();
+    });
+    submit(array, (&DROP_COPY, None), AccessMode::W, location, Some(ended), |mut external| {
+        external.forget(0);
+        external.complete(Ok(()));
+    });
+}
+
 fn submit(
     array: &ArrayState,
-    (codelet, ends): (&'static Codelet, MessageEnds),
+    (codelet, ends): (&'static Codelet, Option<MessageEnds>),
     mode: AccessMode,
     location: &'static Location<'static>,
     callback: Option<Callback>,
@@ -178,7 +200,9 @@ fn submit(
     let engine = &**array.engine();
     let mut draft = Draft::new(engine, Action::External(Call::new(codelet, None)), location);
     draft.push(array, mode, |layout| layout.set_contiguous(&[array.bytes()]));
-    ends.push_to(draft.desc_mut());
+    if let Some(ends) = ends {
+        ends.push_to(draft.desc_mut());
+    }
     draft.set_party(Party::External(External::telling(begin)));
     if let Some(callback) = callback {
         draft.set_callback(callback);

@@ -5,19 +5,28 @@ use std::hash::Hash as _;
 use std::panic::Location;
 
 use super::draft::Draft;
-use super::message::post;
+use super::message::{drop_copy, post};
 use crate::access::AccessMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Engine, Host, Partition, PartitionKey};
 use crate::ranks::{Note, Ranks, Waiting};
 use crate::shape::Layout;
 
-/// Decides where the task runs, and posts the messages that it needs. Returns whether it runs on this rank.
+/// An access of a task to a sharded array of another rank: the copy is dropped after the task.
+pub(crate) struct Passing {
+    /// The index of the access.
+    pub(crate) access: usize,
+    /// The bytes that were received for it.
+    pub(crate) bytes: usize,
+}
+
+/// Decides where the task runs, and posts the messages that it needs. Returns nothing if it runs on another rank, else which copies are
+/// dropped after it. Waits for earlier tasks while this rank has too much of sharded arrays.
 pub(crate) fn runs_here<E: Engine + ?Sized>(
     draft: &Draft<'_, E>,
     ranks: &Ranks,
     on_rank: Option<usize>,
-) -> bool {
+) -> Option<Vec<Passing>> {
     let on_rank = on_rank.or_else(|| ranks.placement());
     let (desc, location) = (draft.desc(), draft.desc().location());
     let arrays =
@@ -42,13 +51,58 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     for (_, array) in arrays().filter(|(mode, _)| *mode != AccessMode::W) {
         messages.extend(table.copy_to(array.id(), rank).into_iter().map(|missing| (array, missing)));
     }
+    let mut stale = Vec::new();
     for (_, array) in arrays().filter(|(mode, _)| mode.writes()) {
+        stale.extend(table.loses(array.id(), ranks.rank(), rank).then_some(array));
         table.written_on(array.id(), rank);
+    }
+    let mut passing = Vec::new();
+    for (access, array) in draft.arrays().enumerate() {
+        if let Some(array) = array.filter(|array| table.drop_on(array.id(), rank)) {
+            let is_received = messages.iter().any(|(received, _)| received.id() == array.id());
+            passing.push(Passing { access, bytes: if is_received { array.bytes() } else { 0 } });
+        }
     }
     // Posting may run tasks, whose callbacks may drop arrays, which lock the table.
     drop(table);
+    let bytes = passing.iter().map(|passing| passing.bytes).sum::<usize>();
+    if rank == ranks.rank() && bytes > 0 {
+        let gathered = ranks.gathered();
+        if !gathered.has_room(bytes) {
+            draft.engine().wait_until(&|| gathered.has_room(bytes));
+        }
+        gathered.add(bytes);
+    }
     messages.iter().for_each(|(array, missing)| post(ranks, array, *missing, rank, location));
-    rank == ranks.rank()
+    stale.iter().for_each(|array| drop_copy(ranks, array, 0, location));
+    (rank == ranks.rank()).then_some(passing)
+}
+
+/// Sets whether an array is sharded: then its owner alone keeps it, and its copies are dropped. The caller has the only borrow of the
+/// array, so the host has no view of it. A part stays as it is.
+pub(crate) fn set_sharded(
+    ranks: &Ranks,
+    array: &ArrayState,
+    is_sharded: bool,
+    location: &'static Location<'static>,
+) {
+    if array.whole().is_some() {
+        return;
+    }
+    let mut table = ranks.table();
+    let (number, owner) = (table.number(array.id()), table.owner(array.id()));
+    drop(table);
+    if is_sharded {
+        send_to(ranks, array, owner, "shard", location);
+    }
+    ranks.note(Note::call(format!("array {number} is sharded: {is_sharded} at {location}")));
+    let mut table = ranks.table();
+    table.set_sharded(array.id(), is_sharded);
+    let are_dropped: Vec<bool> = (0..ranks.len()).map(|rank| table.drop_on(array.id(), rank)).collect();
+    drop(table);
+    if are_dropped[ranks.rank()] {
+        drop_copy(ranks, array, 0, location);
+    }
 }
 
 /// Gives every rank the value, before the host reads or writes it.
@@ -74,6 +128,8 @@ pub(super) fn meet_for_access(
     let messages: Vec<_> = (0..ranks.len()).flat_map(missing).collect();
     if mode.writes() {
         table.written_everywhere(array.id());
+    } else {
+        table.viewed(array.id());
     }
     drop(table);
     messages.iter().for_each(|(to, missing)| post(ranks, array, *missing, *to, location));

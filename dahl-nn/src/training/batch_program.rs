@@ -138,8 +138,8 @@ where
     fn record(&mut self, recording: &Recording<'_>) -> dahl::Result<()> {
         let mut step = Step::within(recording);
         self.model.zero_gradients()?;
-        for (part, samples) in self.parts {
-            let share = Share { samples: *samples, of: self.samples };
+        for (number, (part, samples)) in self.parts.iter().enumerate() {
+            let share = Share { number, samples: *samples, of: self.samples };
             learn_part(self.learning, &step, self.model, part, share, self.metrics)?;
             step.forget();
         }

@@ -17,6 +17,8 @@ use crate::step::Step;
 /// The samples of a part, and of the batch that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
+    /// The number of the part in its batch.
+    pub(super) number: usize,
     pub(super) samples: usize,
     pub(super) of: usize,
 }
@@ -92,7 +94,7 @@ where
         let Some(in_flight) = &self.in_flight else {
             return loss(&model.forward(step, &part.features)?);
         };
-        in_flight.borrow_mut().enter()?;
+        in_flight.borrow_mut().enter(share.number)?;
         let (in_flight, arena) = (in_flight.borrow(), step.detached());
         let stages = in_flight.stages();
         let run = |layer, forward: &dyn Fn() -> _| in_flight.at(stages.of_layer(layer), arena, forward);

@@ -21,6 +21,7 @@ mod early_stop;
 mod history;
 mod learning;
 mod learning_curves;
+mod leaves;
 mod line_plot;
 mod micro_batch;
 mod monitor;

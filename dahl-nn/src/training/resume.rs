@@ -115,6 +115,7 @@ where
             seed: self.options.seed,
             drop_last: self.options.drop_last,
             shards: self.shards().map(|shards| shards.count),
+            replicas: self.stash.as_ref().and_then(|stash| stash.stages().replicated()),
         }
     }
 }

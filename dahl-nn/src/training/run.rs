@@ -2,12 +2,10 @@
 
 use std::marker::PhantomData;
 use std::mem;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dahl::__nn::EnergyMark;
-use dahl::LEAF_LEN;
 use dahl::prelude::*;
 
 use super::batch_program::{Batch, BatchProgram};
@@ -15,7 +13,7 @@ use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
 use super::learning::{Learning, Share, learn_part, update};
 use super::options::Options;
-use super::parallel::{Buckets, Stash};
+use super::parallel::{Buckets, ReplicaSums, Stash};
 use super::progress_bar::{ProgressBar, Speed};
 use super::records::Records;
 use super::state::State;
@@ -37,9 +35,6 @@ const MOST_REPLAYED_PARTS: usize = 4;
 
 /// Bytes of small micro-batches that are released together.
 const RELEASED_BYTES: usize = 1 << 20;
-
-/// Bytes of a gradient that, most likely, is folded in less time than a task takes to add to it.
-const SMALL_GRADIENT_BYTES: usize = 64 << 10;
 
 /// Evaluates the model after an epoch.
 pub(super) type Validate<'v, M> = dyn Fn(&M) -> dahl::Result<Evaluation> + 'v;
@@ -86,7 +81,7 @@ where
         self.share_leaves()?;
         let mut state = self.begin()?;
         self.prepare_program()?;
-        if let Some(stash) = &self.stash {
+        if let Some(stash) = &mut self.stash {
             stash.own(self.model, self.arena)?;
         }
         let mut files = mem::take(&mut self.options.records);
@@ -95,13 +90,15 @@ where
         }
         let mut records = Records::begin(files, &state.history)?;
         let (source, arena, threads) = (self.source, self.arena, self.options.threads);
-        Reader::with(source, threads, arena, |reader| {
+        let trained = Reader::with(source, threads, arena, |reader| {
             while state.epoch <= self.options.epochs && !state.is_stopped {
                 self.epoch(&mut state, &mut step, &mut accumulators, reader)?;
                 self.end_epoch(&mut state, &mut records)?;
             }
             Ok(())
-        })?;
+        });
+        self.end_sharding()?;
+        trained?;
         if let Some(values) = &state.seen.best_values {
             values.write_to(self.model)?;
         }
@@ -110,15 +107,11 @@ where
         Ok(state.history)
     }
 
-    /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
-    /// in parallel. With many micro-batches that is not needed: they are at different gradients at a time.
-    fn share_leaves(&mut self) -> dahl::Result<()> {
-        let are_few = self.options.batch_size.div_ceil(self.micro_batch_size) < LEAF_LEN.get();
-        self.model.for_each_parameter(|_, parameter| {
-            let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
-            parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
-            Ok(())
-        })
+    /// The gradients of a batch of so many parts, if stages of a pipeline have replicas.
+    fn replica_sums(&self, parts: usize) -> dahl::Result<Option<ReplicaSums<T>>> {
+        let of_stash = |stash| ReplicaSums::new(stash, &*self.model, parts, self.leaf_len());
+        let replicated = self.stash.as_ref().filter(|stash| stash.stages().replicas().are_several());
+        replicated.map(of_stash).transpose()
     }
 
     /// Makes what the optimizer keeps, which a program cannot make.
@@ -290,8 +283,8 @@ where
             if let Err(reason) = replayed {
                 self.program = Err(reason);
                 self.model.zero_gradients()?;
-                for (part, part_samples) in &parts {
-                    let share = Share { samples: *part_samples, of: samples };
+                for (number, (part, part_samples)) in parts.iter().enumerate() {
+                    let share = Share { number, samples: *part_samples, of: samples };
                     learn_part(self.learning, step, self.model, part, share, metrics)?;
                 }
             }
@@ -322,17 +315,24 @@ where
         reader: &mut Reader<'_, '_, T, S>,
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
-        self.model.zero_gradients()?;
-        let first_rank = self.stash.as_ref().map(Stash::first_rank);
-        for _ in 0..parts {
+        let mut of_replicas = self.replica_sums(parts)?;
+        if of_replicas.is_none() {
+            self.model.zero_gradients()?;
+        }
+        for number in 0..parts {
             let arena = step.detached();
-            let (part, part_samples) = match first_rank {
-                Some(rank) => arena.on_rank(rank, || reader.next(arena))?,
+            let (part, part_samples) = match &self.stash {
+                Some(stash) => arena.on_rank(stash.first_rank(number), || reader.next(arena))?,
                 None => reader.next(arena)?,
             };
-            let share = Share { samples: part_samples, of: samples };
-            learn_part(self.learning, step, self.model, &part, share, metrics)?;
-            drop(part);
+            let share = Share { number, samples: part_samples, of: samples };
+            let loss = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
+            metrics.add(&loss)?;
+            match &mut of_replicas {
+                Some(sums) => step.accumulate_to(&loss, &*self.model, sums.of_micro_batch(number))?,
+                None => step.accumulate(&loss, self.model)?,
+            }
+            drop((loss, part));
             step.forget();
             if step.detached().used_bytes() >= RELEASED_BYTES {
                 self.release(step);
@@ -341,7 +341,10 @@ where
         if step.detached().used_bytes() > 0 {
             self.release(step);
         }
-        Ok(())
+        match (of_replicas, &self.stash) {
+            (Some(sums), Some(stash)) => sums.take_gradients(stash, self.model, self.arena),
+            _ => Ok(()),
+        }
     }
 
     /// Submits a batch as a replay of the step, or says why the step cannot be a program; then nothing was submitted.

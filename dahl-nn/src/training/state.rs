@@ -59,7 +59,7 @@ impl<T> Default for State<T> {
 
 /// The settings on which the order of batches, their parts and the sums over these depend: a training goes on only with the
 /// same ones.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Fixed {
     pub(super) samples: usize,
     pub(super) batch_size: usize,
@@ -68,17 +68,20 @@ pub(super) struct Fixed {
     pub(super) drop_last: bool,
     /// The shards of a batch of data parallel training.
     pub(super) shards: Option<usize>,
+    /// The stages of a pipeline and their places, if some have replicas.
+    pub(super) replicas: Option<String>,
 }
 
 impl Fixed {
-    fn entries(&self) -> [(&'static str, Option<u64>); 6] {
+    fn entries(&self) -> [(&'static str, Option<Value>); 7] {
         [
-            ("samples", Some(self.samples as u64)),
-            ("batch_size", Some(self.batch_size as u64)),
-            ("micro_batch_size", Some(self.micro_batch_size as u64)),
-            ("seed", Some(self.seed)),
-            ("drop_last", Some(self.drop_last.into())),
-            ("shards", self.shards.map(|shards| shards as u64)),
+            ("samples", Some(self.samples.into())),
+            ("batch_size", Some(self.batch_size.into())),
+            ("micro_batch_size", Some(self.micro_batch_size.into())),
+            ("seed", Some(self.seed.into())),
+            ("drop_last", Some(u64::from(self.drop_last).into())),
+            ("shards", self.shards.map(Value::from)),
+            ("replicas", self.replicas.clone().map(Value::from)),
         ]
     }
 }
@@ -87,8 +90,8 @@ impl<T: Real> State<T> {
     /// The state as text, with the states of callbacks. Numbers with a fraction are written as their bits.
     pub(super) fn text(&self, fixed: &Fixed, callbacks: &[String]) -> String {
         let mut text = Map::new();
-        for (name, number) in fixed.entries() {
-            text.extend(number.map(|number| (name.to_owned(), number.into())));
+        for (name, entry) in fixed.entries() {
+            text.extend(entry.map(|entry| (name.to_owned(), entry)));
         }
         let rest = json!({
             "epoch": self.epoch,
@@ -126,10 +129,10 @@ impl<T: Real> State<T> {
             return Err(mismatch("metadata", expected, "none".to_owned()));
         };
         let value: Value = serde_json::from_str(text).unwrap_or_default();
-        for (name, number) in fixed.entries() {
-            if value[name].as_u64() != number {
-                let expected = number.map_or("none".to_owned(), |number| number.to_string());
-                let found = value.get(name).map_or("none".to_owned(), Value::to_string);
+        for (name, entry) in fixed.entries() {
+            if value.get(name) != entry.as_ref() {
+                let text = |entry: Option<&Value>| entry.map_or("none".to_owned(), Value::to_string);
+                let (expected, found) = (text(entry.as_ref()), text(value.get(name)));
                 return Err(mismatch(name, expected, found));
             }
         }
@@ -272,6 +275,7 @@ mod tests {
             seed: 4,
             drop_last: true,
             shards: Some(5),
+            replicas: Some("0: [0, 1]".to_owned()),
         };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];
         let text = state.text(&fixed, &callbacks);

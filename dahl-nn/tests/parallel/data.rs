@@ -10,7 +10,7 @@ use crate::models::{Bits, alone, convolutional, dense, on_ranks};
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
-fn train_dense<T: Real>(rt: &Runtime, parallel: impl Into<Parallel>) -> dahl::Result<Bits> {
+pub(crate) fn train_dense<T: Real>(rt: &Runtime, parallel: impl Into<Parallel>) -> dahl::Result<Bits> {
     let arena = rt.arena();
     let mut model = dense::<T>(&arena)?;
     let data = Synthetic::new(&[6], 3, 100, 1);

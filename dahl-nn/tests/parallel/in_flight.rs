@@ -69,28 +69,56 @@ fn train(rt: &Runtime, parallel: impl Into<Parallel>) -> dahl::Result<Bits> {
     Bits::of(&history, &model)
 }
 
+/// Requires the bits of other runs, and at most so many micro-batches at a time in each stage.
+fn require_bound(what: &str, bits: Bits, most: [i64; STAGES], expected: &mut Option<Bits>) {
+    for stage in 0..STAGES {
+        let found = MOST[stage].swap(0, Ordering::SeqCst);
+        assert!((1..=most[stage]).contains(&found), "{what}: {found} at a time in stage {stage}");
+        assert_eq!(LIVE[stage].load(Ordering::SeqCst), 0, "{what}: the training has ended");
+    }
+    assert_eq!(bits, *expected.get_or_insert(bits.clone()), "{what}");
+}
+
+/// In one test, since it counts for the whole process.
 #[test]
 fn a_stage_has_activations_of_as_many_micro_batches_as_pass_through_it() {
     let pipeline = || Parallel::pipeline([2, 4]);
-    let mut expected = None;
-    let mut requires_bound = |what: &str, bits: Bits| {
-        for stage in 0..STAGES {
-            let most = MOST[stage].swap(0, Ordering::SeqCst);
-            assert!(
-                (1..=(STAGES - stage) as i64).contains(&most),
-                "{what}: {most} at a time in stage {stage}"
-            );
-            assert_eq!(LIVE[stage].load(Ordering::SeqCst), 0, "{what}: the training has ended");
-        }
-        assert_eq!(bits, *expected.get_or_insert(bits.clone()), "{what}");
-    };
-    requires_bound("one runtime", alone(|rt| train(rt, pipeline())));
+    let (most, mut expected) = ([3, 2, 1], None);
+    require_bound("one runtime", alone(|rt| train(rt, pipeline())), most, &mut expected);
     for ranks in [1, 2, 3] {
         for seed in 0..3 {
             let bits = on_ranks(ranks, seed, |rt| train(rt, pipeline())).expect("no rank fails");
-            requires_bound(&format!("{ranks} ranks, seed {seed}"), bits);
+            require_bound(&format!("{ranks} ranks, seed {seed}"), bits, most, &mut expected);
         }
     }
     let bits = on_ranks(2, 1, |rt| train(rt, pipeline().interleaved())).expect("no rank fails");
-    requires_bound("interleaved", bits);
+    require_bound("interleaved", bits, most, &mut expected);
+
+    // Of two replicas, each has `1 + ceil(2 / 2)`; of three, `1 + ceil(1 / 3)`.
+    for (replicas, most, of_ranks) in
+        [([2, 1, 1], [4, 2, 1], [24, 24, 48, 48, 0]), ([1, 3, 1], [5, 6, 1], [48, 18, 18, 12, 48])]
+    {
+        let train = |rt: &Runtime| train(rt, pipeline().replicas(replicas));
+        let mut expected = None;
+        require_bound("replicas on one runtime", alone(train), most, &mut expected);
+        for seed in 0..3 {
+            let places = replicas.iter().sum();
+            let bits = on_ranks(places, seed, |rt| {
+                let bits = train(rt)?;
+                rt.wait()?;
+                let statistics = rt.statistics();
+                let forward = statistics.codelets.iter().filter(|codelet| codelet.codelet == "enter");
+                let forward: u64 = forward.map(|codelet| codelet.count).sum();
+                assert_eq!(
+                    forward,
+                    of_ranks[rt.rank()],
+                    "{replicas:?}: forward passes of rank {}",
+                    rt.rank()
+                );
+                Ok(bits)
+            });
+            let what = format!("replicas {replicas:?}, seed {seed}");
+            require_bound(&what, bits.expect("no rank fails"), most, &mut expected);
+        }
+    }
 }

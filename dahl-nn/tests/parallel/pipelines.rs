@@ -1,20 +1,15 @@
 //! Pipelines: with flushes the bits of one rank, and without them those of a plain program that applies gradients late.
 
 use dahl::prelude::*;
-use dahl_nn::loader::Source;
 use dahl_nn::prelude::*;
 use dahl_nn::training::{History, Pipeline};
 use dahl_plan::pipeline::{Cluster, Layer, Profile, plan};
 
 use crate::models::{Bits, alone, convolutional, dense, on_ranks};
+use crate::plain::{CUTS, Plain};
 
 const BATCH: usize = 8;
 const MICRO_BATCH: usize = 4;
-
-/// The stages of the dense network: layers 0 and 1, 2 and 3, 4.
-const CUTS: [usize; 2] = [2, 4];
-/// The stage of each parameter: a weight and a bias for each dense layer.
-const STAGE_OF: [usize; 6] = [0, 0, 1, 1, 2, 2];
 
 fn data(batches: usize) -> Synthetic {
     Synthetic::new(&[6], 3, batches * BATCH, 1)
@@ -36,46 +31,8 @@ fn train<T: Real>(rt: &Runtime, batches: usize, pipeline: Option<Pipeline>) -> d
 /// A plain program: the gradient of batch `t` is by the parameters of stage `s` after `t - delay(s)` updates, and updates the
 /// latest ones.
 fn delayed(rt: &Runtime, batches: usize, delay: impl Fn(usize) -> usize) -> dahl::Result<Vec<u64>> {
-    let arena = rt.arena();
-    let mut model = dense::<f32>(&arena)?;
-    let (data, mut optimizer) = (data(batches), AdamW::new(1e-2));
-    let values = |model: &Sequential<'_, f32>| {
-        model.parameters().map(|named| named.parameter().value.to_vec()).collect::<dahl::Result<Vec<_>>>()
-    };
-    let set = |model: &mut Sequential<'_, f32>, values: &[&Vec<f32>]| {
-        let mut values = values.iter();
-        model.for_each_parameter(|_, parameter| {
-            let value = values.next().expect("a value for each");
-            parameter.value.write()?.iter_mut().zip(*value).for_each(|(old, new)| *old = *new);
-            Ok(())
-        })
-    };
-    let mut history = vec![values(&model)?];
-    for t in 0..batches {
-        let seen: Vec<_> = STAGE_OF
-            .iter()
-            .enumerate()
-            .map(|(index, stage)| &history[t.saturating_sub(delay(*stage))][index])
-            .collect();
-        set(&mut model, &seen)?;
-        model.zero_gradients()?;
-        for part in 0..BATCH / MICRO_BATCH {
-            let start = t * BATCH + part * MICRO_BATCH;
-            let (indices, mut samples): (Vec<_>, _) =
-                ((start..start + MICRO_BATCH).collect(), Default::default());
-            Source::<f32>::read(&data, &indices, 0, &mut samples)?;
-            let part = Source::<f32>::arrays(&data, &arena, &samples)?;
-            let step = Step::learning(rt);
-            let output = model.forward(&step, &part.features)?;
-            let loss = CrossEntropy.of(&step, &output, &part.labels, 1.0 / BATCH as f64)?;
-            step.accumulate(&loss, &mut model)?;
-        }
-        set(&mut model, &history[t].iter().collect::<Vec<_>>())?;
-        optimizer.step(&mut model)?;
-        history.push(values(&model)?);
-    }
-    let last = history.pop().expect("the initial values");
-    Ok(last.into_iter().flatten().map(|value| f64::from(value).to_bits()).collect())
+    let replicas = vec![1; CUTS.len() + 1];
+    Plain { data: data(batches), batch: BATCH, micro_batch: MICRO_BATCH, replicas }.train(rt, delay)
 }
 
 #[test]
@@ -215,10 +172,6 @@ fn a_planned_pipeline_has_the_bits_of_one_rank() {
     let expected = alone(|rt| train::<f32>(rt, 3, None));
     let found = on_ranks(2, 3, |rt| train::<f32>(rt, 3, Some(planned.clone())));
     assert_eq!(found.expect("no rank fails"), expected);
-    let replicated = plan(&profile, &Cluster::flat(4, 1e12)).expect("there is a plan");
-    assert!(replicated.stages.iter().any(|stage| stage.replicas > 1));
-    let refused = Parallel::planned(&replicated).expect_err("it has replicas").to_string();
-    assert!(refused.contains("replicas"), "{refused}");
 }
 
 #[test]

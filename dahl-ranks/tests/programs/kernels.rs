@@ -44,7 +44,12 @@ pub(crate) static SUM: Codelet = Codelet::new("sum", module_path!(), 3)
 pub(crate) type V = Vector<'static, f32>;
 
 #[track_caller]
-pub(crate) fn mix(a: &V, b: &V, out: &mut V, rank: Option<usize>) -> Result<()> {
+pub(crate) fn mix(
+    a: &Array<'_, f32, 1>,
+    b: &Array<'_, f32, 1>,
+    out: &mut V,
+    rank: Option<usize>,
+) -> Result<()> {
     let mut task = Task::new(&MIX);
     task.read(a);
     task.read(b);

@@ -6,6 +6,7 @@ pub(crate) mod kernels;
 mod lengths;
 mod parts;
 mod random;
+mod sharded;
 mod traces;
 mod tree_sum;
 
@@ -54,5 +55,9 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         tree_sum::tasks_of_a_call_run_on_its_rank_and_discarded_values_are_not_sent,
     ),
     ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
+    ("sharded::tasks_on_other_ranks_read_the_value", sharded::tasks_on_other_ranks_read_the_value),
+    ("sharded::a_part_is_not_sharded", sharded::a_part_is_not_sharded),
+    ("sharded::a_guard_keeps_the_copy", sharded::a_guard_keeps_the_copy),
+    ("sharded::a_rank_has_the_memory_of_its_own_arrays", sharded::a_rank_has_the_memory_of_its_own_arrays),
     ("traces::a_message_leads_from_rank_to_rank", traces::a_message_leads_from_rank_to_rank),
 ];

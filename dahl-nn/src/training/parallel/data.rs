@@ -74,16 +74,34 @@ where
     fn new_buckets(&mut self, ranks: usize) -> dahl::Result<Buckets> {
         let data = self.options.parallel.as_ref().and_then(Parallel::as_data);
         let bytes = data.map_or(0, DataParallel::bytes_of_bucket);
+        let gathered = data.and_then(DataParallel::bytes_gathered);
         let buckets = Buckets::new(lens(&*self.model), size_of::<T>(), bytes, ranks);
         let (arena, mut owners) = (self.arena, buckets.owners().into_iter());
+        gathered.into_iter().for_each(|bytes| arena.set_gathered_bytes(bytes));
         self.model.for_each_parameter(|_, parameter| {
             if let Some(owner) = (!parameter.frozen).then(|| owners.next()).flatten() {
                 arena.set_owner(&parameter.value, owner)?;
                 arena.set_owner(&parameter.gradient, owner)?;
             }
+            if gathered.is_some() {
+                arena.set_sharded(&mut parameter.value, true);
+            }
             Ok(())
         })?;
         Ok(buckets)
+    }
+
+    /// The training has ended: what reads parameters from now on keeps them.
+    pub(in crate::training) fn end_sharding(&mut self) -> dahl::Result<()> {
+        let data = self.options.parallel.as_ref().and_then(Parallel::as_data);
+        if data.and_then(DataParallel::bytes_gathered).is_none() {
+            return Ok(());
+        }
+        let arena = self.arena;
+        self.model.for_each_parameter(|_, parameter| {
+            arena.set_sharded(&mut parameter.value, false);
+            Ok(())
+        })
     }
 
     /// The sums of these shards.
@@ -131,12 +149,13 @@ where
         }
         let shard_size = self.options.batch_size.div_ceil(batch.shards.count);
         let samples = (*of - shard * shard_size).min(shard_size);
-        for _ in 0..samples.div_ceil(self.micro_batch_size) {
+        let first = shard * shard_size / self.micro_batch_size;
+        for number in first..first + samples.div_ceil(self.micro_batch_size) {
             let (part, samples) = reader.next(step.detached())?;
-            let share = Share { samples, of: *of };
+            let share = Share { number, samples, of: *of };
             let of_part = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
             ops::sum(&*of_part.reshaped([1])?, &mut loss)?;
-            step.accumulate_to(&of_part, &*self.model, &mut gradients)?;
+            step.accumulate_to(&of_part, &*self.model, gradients.iter_mut().collect())?;
             drop((of_part, part));
             step.forget();
             self.release(step);

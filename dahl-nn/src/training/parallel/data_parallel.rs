@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// one is sent long before the backward pass has ended.
 const BUCKET_BYTES: usize = 4 << 20;
 
+/// Bytes of parameters that are asked for ahead: several layers, so that they come while others are computed.
+const GATHER_BYTES: usize = 64 << 20;
+
 /// Data parallel training ([`Parallel::data`](super::Parallel::data)). Each batch is cut into shards of consecutive samples, in blocks over the ranks;
 /// a rank computes the gradients of its shards. These are added by a tree over the shards' numbers:
 /// `((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7))`. So losses and parameters have the same bits for any number of ranks. They
@@ -31,16 +34,35 @@ const BUCKET_BYTES: usize = 4 << 20;
 pub struct DataParallel {
     shards: usize,
     bucket_bytes: usize,
+    /// The bytes of parameters that a rank asks others for ahead of its tasks, if each rank keeps only its own.
+    gather_bytes: Option<usize>,
 }
 
 impl DataParallel {
     pub(super) fn new(shards: usize) -> Self {
-        Self { shards, bucket_bytes: BUCKET_BYTES }
+        Self { shards, bucket_bytes: BUCKET_BYTES, gather_bytes: None }
     }
 
     /// Sets how many bytes of gradients are sent together, at least: 4 MiB by default. Results do not depend on it.
     pub fn bucket_bytes(mut self, bytes: usize) -> Self {
         self.bucket_bytes = bytes;
+        self
+    }
+
+    /// Shards the parameters too (ZeRO 3, section 5.3 of the same paper): a rank keeps those that it owns. Others come for each task
+    /// that reads them, on the way forward and on the way back, and their memory is given back after it. Results do not depend
+    /// on it. It sends each parameter to each other rank twice for each micro-batch, and not once for each batch.
+    ///
+    /// After the training each parameter is on its owner; who reads one receives it.
+    pub fn shard_parameters(mut self) -> Self {
+        self.gather_bytes.get_or_insert(GATHER_BYTES);
+        self
+    }
+
+    /// As [`shard_parameters`](Self::shard_parameters), and sets how many bytes of others' parameters a rank asks for ahead of its tasks:
+    /// 64 MiB by default. A larger parameter comes alone.
+    pub fn gather_bytes(mut self, bytes: usize) -> Self {
+        self.gather_bytes = Some(bytes);
         self
     }
 
@@ -77,6 +99,11 @@ impl DataParallel {
     /// The samples of a shard; the last one may have fewer.
     pub(super) fn shard_size(&self, batch_size: usize) -> usize {
         batch_size.div_ceil(self.shards.max(1))
+    }
+
+    /// The bytes of parameters that are asked for ahead, if parameters are sharded.
+    pub(super) fn bytes_gathered(&self) -> Option<usize> {
+        self.gather_bytes
     }
 
     pub(super) fn bytes_of_bucket(&self) -> usize {

@@ -10,12 +10,22 @@ use super::stages::Stages;
 /// Stage `s` of `n` has activations of at most `n - s` micro-batches: as many as pass through it until the gradients of the first
 /// one come back. So its tasks wait for a gate, which opens when the gradients of the micro-batch `n - s` before have been
 /// computed in the stage. When so many are in it, forward and backward passes alternate (1F1B: PipeDream-Flush, Narayanan
-/// et al. 2021, [arXiv:2006.09503](https://arxiv.org/abs/2006.09503), section 3.2).
+/// et al. 2021, [arXiv:2006.09503](https://arxiv.org/abs/2006.09503), section 3.2). A replica of a stage has gates of its own, for
+/// as many as a planner counts ([`Replicas::in_flight`](super::replicas::Replicas::in_flight)).
 #[derive(Debug)]
 pub(crate) struct InFlight {
     stages: Stages,
-    /// For each stage, a gate for each micro-batch that may be in it.
-    gates: Vec<Vec<Gate>>,
+    /// For each stage, its replicas in the order of their turns.
+    replicas: Vec<Vec<Replica>>,
+    /// The number of the micro-batch that has entered last, in its batch.
+    micro_batch: usize,
+}
+
+/// What is in a replica of a stage.
+#[derive(Debug)]
+struct Replica {
+    /// One for each micro-batch that may be in it.
+    gates: Vec<Gate>,
     /// The number of micro-batches so far.
     entered: usize,
 }
@@ -23,9 +33,14 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// An empty pipeline.
     pub(crate) fn new(stages: Stages, arena: &Arena) -> dahl::Result<Self> {
-        let gates = |stage| (stage..stages.len()).map(|_| Gate::new(arena)).collect();
-        let gates = (0..stages.len()).map(gates).collect::<dahl::Result<_>>()?;
-        Ok(Self { stages, gates, entered: 0 })
+        let counts = stages.replicas();
+        let replica = |stage| {
+            let gates = (0..counts.in_flight(stage)).map(|_| Gate::new(arena));
+            Ok(Replica { gates: gates.collect::<dahl::Result<_>>()?, entered: 0 })
+        };
+        let of_stage = |stage| counts.of_stage(stage).iter().map(|_| replica(stage)).collect();
+        let replicas = (0..stages.len()).map(of_stage).collect::<dahl::Result<_>>()?;
+        Ok(Self { stages, replicas, micro_batch: 0 })
     }
 
     /// The stages.
@@ -33,13 +48,16 @@ impl InFlight {
         &self.stages
     }
 
-    /// Another micro-batch enters the pipeline: in each stage, it takes the place of an earlier one.
-    pub(crate) fn enter(&mut self) -> dahl::Result<()> {
-        for (stage, gates) in self.gates.iter_mut().enumerate() {
+    /// Another micro-batch enters the pipeline, with this number in its batch: in each stage, it takes the place of an earlier one.
+    pub(crate) fn enter(&mut self, micro_batch: usize) -> dahl::Result<()> {
+        self.micro_batch = micro_batch;
+        for (stage, replicas) in self.replicas.iter_mut().enumerate() {
+            let count = replicas.len();
+            let Replica { gates, entered } = &mut replicas[micro_batch % count];
             let count = gates.len();
-            gates[self.entered % count].close(self.stages.rank_of(stage))?;
+            gates[*entered % count].close(self.stages.rank_of(stage, micro_batch))?;
+            *entered += 1;
         }
-        self.entered += 1;
         Ok(())
     }
 
@@ -50,8 +68,9 @@ impl InFlight {
         arena: &Arena,
         f: impl FnOnce() -> dahl::Result<R>,
     ) -> dahl::Result<R> {
-        let gates = &self.gates[stage];
-        let gate = &gates[self.entered.saturating_sub(1) % gates.len()];
-        arena.on_rank(self.stages.rank_of(stage), || gate.within(f))
+        let replicas = &self.replicas[stage];
+        let Replica { gates, entered } = &replicas[self.micro_batch % replicas.len()];
+        let gate = &gates[entered.saturating_sub(1) % gates.len()];
+        arena.on_rank(self.stages.rank_of(stage, self.micro_batch), || gate.within(f))
     }
 }

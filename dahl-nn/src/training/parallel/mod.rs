@@ -8,18 +8,22 @@ mod data;
 mod data_parallel;
 mod in_flight;
 mod pipeline;
+mod replica_sums;
+mod replicas;
 mod shards;
 mod stages;
 mod stash;
 
 use std::panic::Location;
 
-use dahl_plan::pipeline::{Plan, Stage};
+use dahl_plan::pipeline::Plan;
 
 pub(crate) use buckets::Buckets;
 pub use data_parallel::DataParallel;
 pub(crate) use in_flight::InFlight;
 pub use pipeline::Pipeline;
+pub(crate) use replica_sums::ReplicaSums;
+use replicas::Replicas;
 pub(crate) use stash::Stash;
 
 use crate::error::Result;
@@ -69,31 +73,29 @@ impl Parallel {
         Pipeline::new(cuts.into())
     }
 
-    /// A pipeline with the stages that a planner has found (`dahl_plan::pipeline::plan`, with `Cluster::straight`). The layers of the
-    /// profile are those of the [`Sequential`](crate::Sequential), in their order.
+    /// A pipeline with the stages that a planner has found (`dahl_plan::pipeline::plan`), with their replicas. The layers of the
+    /// profile are those of the [`Sequential`](crate::Sequential), in their order. The workers that the plan uses are the ranks,
+    /// machine by machine. Stages inside of stages are stages like others, with the replicas of all levels.
     ///
     /// # Errors
-    /// If a stage has replicas or stages inside, or its layers are not consecutive.
+    /// If the layers of a stage are not consecutive, as may be if the profile has branches.
     #[track_caller]
     pub fn planned(plan: &Plan) -> Result<Pipeline> {
-        let expected = "a plan whose stages are consecutive layers on one machine each (`Cluster::straight`)";
+        let (replicas, layers_of) = Replicas::planned(&plan.stages);
         let (mut cuts, mut next) = (Vec::new(), 0);
-        for (number, Stage { layers, replicas, inner, .. }) in plan.stages.iter().enumerate() {
-            let is_straight = *replicas == 1 && inner.is_empty();
-            let value =
-                || format!("stage {number}: layers {layers:?}, {replicas} replicas, {} inside", inner.len());
+        for (number, layers) in layers_of.into_iter().enumerate() {
             setting::require(
-                is_straight && layers.iter().copied().eq(next..next + layers.len()),
+                layers.iter().copied().eq(next..next + layers.len()),
                 "Parallel: plan",
-                value(),
-                expected,
+                format!("stage {number}: layers {layers:?}"),
+                "a plan whose stages are consecutive layers",
             )?;
             if number > 0 {
                 cuts.push(next);
             }
             next += layers.len();
         }
-        Ok(Pipeline::new(cuts))
+        Ok(Pipeline::with(cuts, replicas))
     }
 
     /// With the line that set it.

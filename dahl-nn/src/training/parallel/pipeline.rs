@@ -1,5 +1,6 @@
 //! [`Pipeline`]: the settings of pipeline training.
 
+use super::replicas::Replicas;
 use super::stages::Stages;
 
 /// Which versions of the parameters a stage has.
@@ -40,13 +41,34 @@ pub(crate) enum Versions {
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     cuts: Vec<usize>,
+    replicas: Replicas,
     versions: Versions,
     is_interleaved: bool,
 }
 
 impl Pipeline {
     pub(super) fn new(cuts: Vec<usize>) -> Self {
-        Self { cuts, versions: Versions::Flushed, is_interleaved: false }
+        let replicas = Replicas::of(vec![1; cuts.len() + 1]);
+        Self::with(cuts, replicas)
+    }
+
+    pub(super) fn with(cuts: Vec<usize>, replicas: Replicas) -> Self {
+        Self { cuts, replicas, versions: Versions::Flushed, is_interleaved: false }
+    }
+
+    /// Gives each stage so many replicas: `[2, 1, 1]` are two of the first stage and one of the second and of the third. Each is on
+    /// a rank of its own if there are as many ranks. The micro-batches of a batch go to the replicas of a stage in turn (1F1B-RR,
+    /// section 3.2 of the paper of [`stash_weights`](Self::stash_weights)). Each replica adds the gradients of its micro-batches, and these sums are added by a
+    /// tree before the update. So results depend on the replicas, by rounding, and not on the ranks.
+    ///
+    /// A replica of stage `s` has activations of at most `1 + ceil(after / replicas)` micro-batches at a time, if later
+    /// stages have `after` replicas in all. Divide batches into a multiple of the most replicas that a stage has. Versions of
+    /// parameters are counted in batches, as in the table above.
+    ///
+    /// A number that is not from 1 on, or another number of stages, is an error of the call that trains.
+    pub fn replicas(mut self, of_stages: impl Into<Vec<usize>>) -> Self {
+        self.replicas = Replicas::of(of_stages.into());
+        self
     }
 
     /// Does not flush: each stage stashes the parameters that the batches in it have seen (PipeDream: Narayanan et al. 2019,
@@ -71,7 +93,7 @@ impl Pipeline {
         self
     }
 
-    /// Gives stages to the ranks in turn, so that each rank has several stages that are not neighbours (Narayanan et al.
+    /// Gives stages, or their replicas, to the ranks in turn, so that each rank has several that are not neighbours (Narayanan et al.
     /// 2021, [arXiv:2104.04473](https://arxiv.org/abs/2104.04473), section 2.2): a pipeline fills in less time, and sends more. By default the stages of
     /// a rank are neighbours.
     pub fn interleaved(mut self) -> Self {
@@ -86,7 +108,7 @@ impl Pipeline {
 
     /// The stages over so many ranks.
     pub(crate) fn over(&self, ranks: usize) -> Stages {
-        Stages::new(&self.cuts, ranks, self.is_interleaved)
+        Stages::new(&self.cuts, self.replicas.clone(), ranks, self.is_interleaved)
     }
 
     /// How many versions of its parameters a stage has.

@@ -21,6 +21,8 @@ pub(crate) struct Stash<T: Real> {
     stages: Stages,
     /// The stage of each parameter, also of those that do not learn.
     stage_of: Vec<usize>,
+    /// The rank that owns each parameter, once [`own`](Self::own) has been called.
+    owner_of: Vec<usize>,
     /// For each parameter, how many versions it has.
     versions: Vec<usize>,
     /// For each parameter, the versions beside the latest, the earliest first.
@@ -38,26 +40,38 @@ impl<T: Real> Stash<T> {
         let versions = stage_of.iter().map(|stage| pipeline.versions_of(*stage)).collect();
         let mut earlier = Vec::new();
         earlier.resize_with(stage_of.len(), VecDeque::new);
-        Self { stages, stage_of, versions, earlier }
+        Self { stages, stage_of, owner_of: Vec::new(), versions, earlier }
+    }
+
+    /// The stages.
+    pub(crate) fn stages(&self) -> &Stages {
+        &self.stages
     }
 
     /// How many micro-batches the pipeline works on side by side.
     pub(crate) fn depth(&self) -> usize {
-        self.stages.len()
+        self.stages.replicas().places()
     }
 
-    /// The rank of the first stage, which reads the samples.
-    pub(crate) fn first_rank(&self) -> usize {
-        self.stages.rank_of(0)
+    /// The rank that reads the samples of a micro-batch, by its number in its batch: that of the first stage.
+    pub(crate) fn first_rank(&self, micro_batch: usize) -> usize {
+        self.stages.rank_of(0, micro_batch)
+    }
+
+    /// The places of the stage that has parameter number `index`, in the order of their turns, and the rank that owns the parameter.
+    pub(crate) fn places_and_owner(&self, index: usize) -> (&[usize], usize) {
+        (self.stages.replicas().of_stage(self.stage_of[index]), self.owner_of[index])
     }
 
     /// Gives the parameters to the ranks of their stages.
-    pub(crate) fn own(&self, model: &mut impl Module<T>, arena: &Arena) -> dahl::Result<()> {
-        let mut stage_of = self.stage_of.iter();
+    pub(crate) fn own(&mut self, model: &mut impl Module<T>, arena: &Arena) -> dahl::Result<()> {
+        let lens = model.parameters().map(|named| named.parameter().len());
+        self.owner_of = self.stages.owners(self.stage_of.iter().copied().zip(lens));
+        let mut owners = self.owner_of.iter();
         model.for_each_parameter(|_, parameter| {
-            let Some(stage) = stage_of.next() else { return Ok(()) };
-            arena.set_owner(&parameter.value, self.stages.rank_of(*stage))?;
-            arena.set_owner(&parameter.gradient, self.stages.rank_of(*stage))
+            let Some(owner) = owners.next() else { return Ok(()) };
+            arena.set_owner(&parameter.value, *owner)?;
+            arena.set_owner(&parameter.gradient, *owner)
         })
     }
 
@@ -66,7 +80,7 @@ impl<T: Real> Stash<T> {
         let mut index = 0;
         model.for_each_parameter(|name, parameter| {
             let (earlier, beside) = (&mut self.earlier[index], self.versions[index] - 1);
-            let rank = self.stages.rank_of(self.stage_of[index]);
+            let owner = self.owner_of[index];
             index += 1;
             if parameter.frozen {
                 // When it learns again, all versions are its value.
@@ -77,7 +91,7 @@ impl<T: Real> Stash<T> {
             }
             while earlier.len() < beside {
                 let mut version = parameter.value.zeros_like()?;
-                arena.set_owner(&version, rank)?;
+                arena.set_owner(&version, owner)?;
                 ops::copy(&parameter.value, &mut version)?;
                 earlier.push_back(version);
             }
