@@ -4,7 +4,7 @@ use dahl_core::cuda::{
     CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaLen, CudaPass, CudaStep,
     CudaTypeParameter, CudaView,
 };
-use dahl_core::{ElementType, bf16};
+use dahl_core::{ElementType, bf16, f16};
 
 const REALS: &[CudaTypeParameter] = &[CudaTypeParameter { name: "T", types: &["bf16", "f32"] }];
 const INPUT: CudaView = CudaView { is_const: true, element: CudaElement::Parameter(0), rank: None };
@@ -50,6 +50,24 @@ static OF_F64: [ElementType; 1] = [ElementType::of::<f64>()];
 fn arguments(axis: i32, size: [usize; 2]) -> Vec<u8> {
     let size = size.map(usize::to_ne_bytes);
     [&[0x80, 0x3f][..], &axis.to_ne_bytes(), &size[0], &size[1]].concat()
+}
+
+#[test]
+fn a_compute_type_is_that_of_its_type() {
+    const OF: &[CudaTypeParameter] = &[
+        CudaTypeParameter { name: "T", types: &["f16", "f64"] },
+        CudaTypeParameter { name: "L", types: &["f32", "f64"] },
+    ];
+    static KERNEL: CudaKernel = CudaKernel::new("a", "kernels/a.cu:1", &CudaImage::Missing("none is needed"))
+        .types(OF)
+        .compute_types(&[(1, 0)]);
+    const F16: ElementType = ElementType::of::<f16>();
+    const F32: ElementType = ElementType::of::<f32>();
+    const F64: ElementType = ElementType::of::<f64>();
+    assert!(KERNEL.instance(const { &[F16, F32] }).is_some());
+    assert!(KERNEL.instance(const { &[F64, F64] }).is_some());
+    assert!(KERNEL.instance(const { &[F16, F64] }).is_none());
+    assert!(KERNEL.instance(const { &[F64, F32] }).is_none());
 }
 
 #[test]

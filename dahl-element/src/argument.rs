@@ -6,9 +6,9 @@ use std::fmt::Debug;
 /// A plain value that can be an argument of a codelet: it can be printed, stored as bytes, replayed, and passed to a
 /// device.
 ///
-/// The encoding is the value's C layout with padding set to zero, so it is deterministic. `#[derive(Argument)]`
-/// implements the trait for a `#[repr(C)]` struct whose fields are arguments, and for an enum without fields that is
-/// `#[repr(u8)]` or another integer.
+/// The encoding of a struct is that of its fields, one after the other, without the padding of its layout: equal values have
+/// equal bytes, and a kernel in C or CUDA takes the fields one by one. `#[derive(Argument)]` implements the trait for a
+/// `#[repr(C)]` struct whose fields are arguments, and for an enum without fields that is `#[repr(u8)]` or another integer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument of tasks",
     label = "not plain data",
@@ -41,12 +41,7 @@ pub enum ArgumentLayout {
     /// An array of so many values.
     Array(&'static ArgumentLayout, usize),
     /// The fields of a struct, in order.
-    Fields {
-        /// Their layouts.
-        fields: &'static [ArgumentLayout],
-        /// Whether there are padding bytes between or after the fields. Kernels cannot take such a struct.
-        has_padding: bool,
-    },
+    Fields(&'static [ArgumentLayout]),
 }
 
 /// Stands for the length of an array that a declaration's constant parameter gives, where the declaration is compared with
@@ -73,10 +68,10 @@ impl<'a> DeclaredArgument<'a> {
         Self { written, layout: Some(A::LAYOUT) }
     }
 
-    /// The fields of a struct, and whether it has padding.
-    pub const fn fields(self) -> Option<(&'static [ArgumentLayout], bool)> {
+    /// The fields of a struct.
+    pub const fn fields(self) -> Option<&'static [ArgumentLayout]> {
         match self.layout {
-            Some(ArgumentLayout::Fields { fields, has_padding }) => Some((fields, has_padding)),
+            Some(ArgumentLayout::Fields(fields)) => Some(fields),
             _ => None,
         }
     }
@@ -120,17 +115,19 @@ impl Argument for bool {
 }
 
 impl<A: Argument, const LENGTH: usize> Argument for [A; LENGTH] {
+    const SIZE_BYTES: usize = LENGTH * A::SIZE_BYTES;
+
     const LAYOUT: ArgumentLayout = ArgumentLayout::Array(&A::LAYOUT, LENGTH);
 
     #[inline]
     fn encode(self, bytes: &mut [u8]) {
         for (i, value) in self.into_iter().enumerate() {
-            value.encode(&mut bytes[i * size_of::<A>()..(i + 1) * size_of::<A>()]);
+            value.encode(&mut bytes[i * A::SIZE_BYTES..(i + 1) * A::SIZE_BYTES]);
         }
     }
 
     #[inline]
     fn decode(bytes: &[u8]) -> Self {
-        std::array::from_fn(|i| A::decode(&bytes[i * size_of::<A>()..(i + 1) * size_of::<A>()]))
+        std::array::from_fn(|i| A::decode(&bytes[i * A::SIZE_BYTES..(i + 1) * A::SIZE_BYTES]))
     }
 }

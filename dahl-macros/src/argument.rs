@@ -113,44 +113,46 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
                 .map_or_else(|| Index::from(index).into_token_stream(), ToTokens::to_token_stream)
         })
         .collect();
-    let encoded = fields.iter().zip(&members).map(|(field, member)| {
-        let ty = &field.ty;
-        let bytes = bytes_of(ty, member, root);
-        quote_spanned!(ty.span()=> <#ty as #root::Argument>::encode(self.#member, &mut bytes[#bytes]);)
-    });
-    let decoded = fields.iter().zip(&members).map(|(field, member)| {
-        let ty = &field.ty;
-        let bytes = bytes_of(ty, member, root);
-        quote_spanned!(ty.span()=> #member: <#ty as #root::Argument>::decode(&bytes[#bytes]))
-    });
     let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    let encoded = types.iter().zip(&members).map(|(ty, member)| {
+        quote_spanned! {ty.span()=>
+            let (field, bytes) = bytes.split_at_mut(<#ty as #root::Argument>::SIZE_BYTES);
+            <#ty as #root::Argument>::encode(self.#member, field);
+        }
+    });
+    let split = types.iter().enumerate().map(|(index, ty)| {
+        let field = field_bytes(index);
+        quote_spanned!(ty.span()=> let (#field, bytes) = bytes.split_at(<#ty as #root::Argument>::SIZE_BYTES);)
+    });
+    let decoded = types.iter().zip(&members).enumerate().map(|(index, (ty, member))| {
+        let field = field_bytes(index);
+        quote_spanned!(ty.span()=> #member: <#ty as #root::Argument>::decode(#field))
+    });
     let layouts = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::LAYOUT));
     let sizes = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::SIZE_BYTES));
     quote! {
         impl #impl_generics #root::Argument for #name #type_generics #bounds {
-            const LAYOUT: #root::ArgumentLayout = #root::ArgumentLayout::Fields {
-                fields: &[#(#layouts),*],
-                has_padding: ::core::mem::size_of::<Self>() != 0 #(+ #sizes)*,
-            };
+            const SIZE_BYTES: usize = 0 #(+ #sizes)*;
+
+            const LAYOUT: #root::ArgumentLayout = #root::ArgumentLayout::Fields(&[#(#layouts),*]);
 
             fn encode(self, bytes: &mut [u8]) {
-                // Padding is zero, so that equal values have equal bytes.
-                bytes.fill(0);
                 #(#encoded)*
+                let _ = bytes;
             }
 
             fn decode(bytes: &[u8]) -> Self {
+                #(#split)*
+                let _ = bytes;
                 Self { #(#decoded),* }
             }
         }
     }
 }
 
-/// The range of bytes of a field.
-fn bytes_of(ty: &syn::Type, member: &TokenStream, root: &Path) -> TokenStream {
-    quote_spanned! {ty.span()=>
-        ::core::mem::offset_of!(Self, #member)..::core::mem::offset_of!(Self, #member) + <#ty as #root::Argument>::SIZE_BYTES
-    }
+/// The name of a field's bytes.
+fn field_bytes(index: usize) -> proc_macro2::Ident {
+    quote::format_ident!("field_{index}")
 }
 
 /// Whether `#[repr(..)]` has this word.

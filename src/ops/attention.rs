@@ -173,7 +173,7 @@ mod declared {
         check(geometry.scale.is_finite()),
         flops = 2 * query.len() * key.shape()[2] + 2 * out.len() * key.shape()[2],
         parallel = attention_on_cores,
-        cpu_only,
+        cuda = crate::kernels::ATTENTION,
         gradient = attention_gradient(query, key, value, out, log_sum_exp),
         reference = crate::reference::attention::attention,
         error = sum(

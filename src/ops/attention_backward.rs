@@ -29,7 +29,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     check(geometry.scale.is_finite()),
     flops = 6 * query.len() * key.shape()[2] + 4 * out.len() * key.shape()[2],
     parallel = attention_backward_on_cores,
-    cpu_only,
+    cuda = crate::kernels::ATTENTION_BACKWARD,
     reference = crate::reference::attention::attention_backward,
     error = sum(
         n = (query.shape()[1] / key.shape()[1].max(1)) * query.shape()[2]

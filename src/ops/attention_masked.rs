@@ -32,7 +32,7 @@ mod declared {
         check(geometry.scale.is_finite()),
         flops = 2 * query.len() * key.shape()[2] + 2 * out.len() * key.shape()[2],
         parallel = attention_masked_on_cores,
-        cpu_only,
+        cuda = crate::kernels::ATTENTION_MASKED,
         gradient = attention_masked_gradient(query, key, value, mask, out, log_sum_exp),
         reference = crate::reference::attention::attention_masked,
         error = sum(
@@ -139,7 +139,7 @@ pub fn attention_masked_init<'m, T: Real>(
     check(geometry.scale.is_finite()),
     flops = 6 * query.len() * key.shape()[2] + 4 * out.len() * key.shape()[2],
     parallel = attention_masked_backward_on_cores,
-    cpu_only,
+    cuda = crate::kernels::ATTENTION_MASKED_BACKWARD,
     reference = crate::reference::attention::attention_masked_backward,
     error = sum(
         n = (query.shape()[1] / key.shape()[1].max(1)) * query.shape()[2]

@@ -19,7 +19,7 @@ const BLOCK: usize = 1024;
     shape(out = input),
     check((0.0..1.0).contains(&probability)),
     flops = input.len(),
-    cpu_only,
+    cuda = crate::kernels::DROPOUT,
     gradient = adjoint(dropout),
     reference = crate::reference::dropout::dropout,
     error = ulp(2)

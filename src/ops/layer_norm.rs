@@ -44,7 +44,7 @@ pub(super) fn is_epsilon(epsilon: f64) -> bool {
     rows(input.shape().len() - 1, whole = [weight, bias]),
     flops = 8 * input.len(),
     parallel = layer_norm_on_cores,
-    cpu_only,
+    cuda = crate::kernels::LAYER_NORM,
     gradient = layer_norm_gradient(input, weight),
     reference = crate::reference::layer_norm::layer_norm,
     error = sum(n = weight.len() + 16, terms = crate::reference::layer_norm::layer_norm_terms)
@@ -119,7 +119,7 @@ fn layer_norm_gradient<T: Real, const N: usize>(rule: LayerNormGradient<'_, T, N
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 14 * input.len(),
     parallel = layer_norm_backward_input_on_cores,
-    cpu_only,
+    cuda = crate::kernels::LAYER_NORM_BACKWARD_INPUT,
     gradient = layer_norm_backward_input_gradient(input, weight, gradient),
     reference = crate::reference::layer_norm::layer_norm_backward_input,
     error = sum(n = weight.len() + 32, terms = crate::reference::layer_norm::layer_norm_backward_input_terms)
@@ -263,7 +263,7 @@ impl<T: Real, const N: usize> Rows<'_, '_, T, N> {
     check(is_epsilon(epsilon)),
     flops = 8 * input.len(),
     parallel = layer_norm_backward_weight_on_cores,
-    cpu_only,
+    cuda = crate::kernels::LAYER_NORM_BACKWARD_WEIGHT,
     gradient = layer_norm_backward_weight_gradient(input, gradient),
     reference = crate::reference::layer_norm::layer_norm_backward_weight,
     error = sum(

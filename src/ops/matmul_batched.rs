@@ -4,6 +4,7 @@
 //! are: nothing is copied to transpose it.
 
 use dahl::Scope;
+use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView3, ArrayViewMut3, Axis};
 use dahl::prelude::*;
 use dahl::rayon;
@@ -34,7 +35,8 @@ mod declared {
         check(factor(a.shape(), transposed.left)[1] == factor(b.shape(), transposed.right)[0]),
         flops = 2 * a.len() * out.shape()[2],
         parallel = matmul_batched_on_cores,
-        cpu_only,
+        cuda = crate::kernels::MATMUL_BATCHED,
+        cuda_call = [cublas matmul_batched_by_cublas],
         gradient = matmul_batched_gradient(a, b),
         reference = crate::reference::matmul::matmul_batched,
         error = sum(n = a.len() / (out.shape()[0] * out.shape()[1]).max(1))
@@ -66,6 +68,19 @@ mod declared {
             };
         }
         Ok(())
+    }
+
+    /// [`matmul_batched`] by cuBLAS.
+    fn matmul_batched_by_cublas<T: Real>(
+        call: &mut CudaCall<'_>,
+        a: CudaArray<'_, T, 3>,
+        b: CudaArray<'_, T, 3>,
+        mut out: CudaArrayMut<'_, T, 3>,
+        transposed: Transposed,
+    ) -> Result<(), CudaCallError> {
+        let a = if transposed.left { a.transposed_matrices() } else { a };
+        let b = if transposed.right { b.transposed_matrices() } else { b };
+        call.gemm_batched(1.0, a, b, 0.0, &mut out)
     }
 
     /// [`matmul_batched`] on several cores, which share the batch, and the last products their rows or columns.

@@ -24,7 +24,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 4 * input.len(),
     parallel = rms_norm_on_cores,
-    cpu_only,
+    cuda = crate::kernels::RMS_NORM,
     gradient = rms_norm_gradient(input, weight),
     reference = crate::reference::layer_norm::rms_norm,
     error = sum(n = weight.len() + 16)
@@ -84,7 +84,7 @@ fn rms_norm_gradient<T: Real, const N: usize>(rule: RmsNormGradient<'_, T, N>) -
     rows(input.shape().len() - 1, whole = [weight]),
     flops = 10 * input.len(),
     parallel = rms_norm_backward_input_on_cores,
-    cpu_only,
+    cuda = crate::kernels::RMS_NORM_BACKWARD_INPUT,
     gradient = rms_norm_backward_input_gradient(input, weight, gradient),
     reference = crate::reference::layer_norm::rms_norm_backward_input,
     error = sum(n = weight.len() + 32, terms = crate::reference::layer_norm::rms_norm_backward_input_terms)
@@ -151,7 +151,7 @@ fn rms_norm_backward_input_gradient<T: Real, const N: usize>(
     check(is_epsilon(epsilon)),
     flops = 5 * input.len(),
     parallel = rms_norm_backward_weight_on_cores,
-    cpu_only,
+    cuda = crate::kernels::RMS_NORM_BACKWARD_WEIGHT,
     gradient = rms_norm_backward_weight_gradient(input, gradient),
     reference = crate::reference::layer_norm::rms_norm_backward_weight,
     error = sum(n = input.len() / out.len().max(1) + out.len() + 16)

@@ -87,7 +87,7 @@ fn rotation(shape: &[usize], positions: RotaryPositions) -> Rotation {
     check(has_pairs(&input.shape())),
     check(positions.base.is_finite() && positions.base > 0.0),
     flops = 3 * input.len(),
-    cpu_only,
+    cuda = crate::kernels::ROTARY,
     gradient = adjoint(rotary_backward),
     reference = crate::reference::rotary::rotary,
     error = sum(
@@ -111,7 +111,7 @@ pub fn rotary<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, positions: R
     check(has_pairs(&gradient.shape())),
     check(positions.base.is_finite() && positions.base > 0.0),
     flops = 3 * gradient.len(),
-    cpu_only,
+    cuda = crate::kernels::ROTARY_BACKWARD,
     gradient = adjoint(rotary),
     reference = crate::reference::rotary::rotary_backward,
     error = sum(

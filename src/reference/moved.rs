@@ -2,6 +2,8 @@
 
 use ndarray::{ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, ArrayViewMut2, ArrayViewMutD, IxDyn};
 
+use crate::ops::AxisOrder;
+
 pub(crate) fn copy(input: ArrayViewD<'_, f64>, out: ArrayViewMutD<'_, f64>) {
     each(out, |at| input[at]);
 }
@@ -122,14 +124,10 @@ pub(crate) fn index_select(
     });
 }
 
-pub(crate) fn permute<const A: usize>(
-    input: ArrayViewD<'_, f64>,
-    out: ArrayViewMutD<'_, f64>,
-    axes: [usize; A],
-) {
+pub(crate) fn permute(input: ArrayViewD<'_, f64>, out: ArrayViewMutD<'_, f64>, axes: AxisOrder) {
     each(out, |at| {
         let mut from = at.clone();
-        axes.iter().enumerate().for_each(|(axis, &place)| from[place] = at[axis]);
+        axes.axes().iter().enumerate().for_each(|(axis, &place)| from[place] = at[axis]);
         input[from]
     });
 }

@@ -14,4 +14,4 @@ numerics!(
     ([6, 34, 21], output([3, 31, 7])),
     ([2, 0, 9], [1, 3, 5], ops::PadMode::Replicate)
 );
-numerics!(permute: ops::codelets::Permute, ([3, 31, 7], _), ([2, 0, 1],));
+numerics!(permute: ops::codelets::Permute, ([3, 31, 7], _), (ops::AxisOrder::new([2, 0, 1]),));

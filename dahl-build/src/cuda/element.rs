@@ -51,6 +51,11 @@ impl ElementType {
     pub(crate) fn named(rust: &str) -> Option<Self> {
         ELEMENTS.into_iter().find(|element| element.rust == rust)
     }
+
+    /// The type in which numbers of this one are computed.
+    pub(crate) fn compute_type(self) -> Self {
+        ELEMENTS.into_iter().find(|element| element.cuda == self.compute).unwrap_or(self)
+    }
 }
 
 /// The type of an array's elements or of an argument.

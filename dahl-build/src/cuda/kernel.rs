@@ -26,6 +26,8 @@ pub(crate) struct Kernel {
 pub(crate) struct TypeParameter {
     pub(crate) name: String,
     pub(crate) types: Vec<ElementType>,
+    /// The parameter, by its index, whose compute type this one is: `L: compute(T)`.
+    pub(crate) compute_of: Option<usize>,
 }
 
 /// One launch.
@@ -76,8 +78,10 @@ impl Kernel {
                 other => return Err(mark.error(file, &format!("`{}`: expected {PARTS}", text(other)))),
             }
         }
-        let types =
-            written.into_iter().map(|part| TypeParameter::read(file, part)).collect::<Result<Vec<_>, _>>()?;
+        let mut types = Vec::new();
+        for part in written {
+            types.push(TypeParameter::read(file, part, &types)?);
+        }
         let function = Function::find(file, name.text, code, &types)?;
         let constants = constants(file, code);
         let names = Names { file, types: &types, parameters: &function.parameters, constants: &constants };
@@ -120,9 +124,11 @@ impl Kernel {
 
     /// Every combination of types that it is instantiated for.
     pub(crate) fn instances(&self) -> Vec<Vec<ElementType>> {
-        self.types.iter().fold(vec![Vec::new()], |instances, parameter| {
+        self.types.iter().fold(vec![Vec::new()], |instances: Vec<Vec<ElementType>>, parameter| {
             let extended = instances.iter().flat_map(|instance| {
-                parameter.types.iter().map(|element| [&**instance, &[*element]].concat())
+                let of = parameter.compute_of.map(|of| instance[of].compute_type());
+                let types = parameter.types.iter().filter(move |element| of.is_none_or(|of| of == **element));
+                types.map(|element| [&**instance, &[*element]].concat())
             });
             extended.collect()
         })
@@ -144,13 +150,13 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 impl TypeParameter {
-    /// `T: real`, `T: f32 f64`.
-    fn read(file: &str, part: &[Token<'_>]) -> Result<Self, Error> {
+    /// `T: real`, `T: f32 f64`, or `L: compute(T)` with a parameter of those `before`.
+    fn read(file: &str, part: &[Token<'_>], before: &[Self]) -> Result<Self, Error> {
         let line = part.first().map_or(1, |token| token.line);
         let refuse = || {
             let sets = SETS.map(|(name, _)| format!("`{name}`")).join(", ");
             let fact = format!(
-                "`{}`: expected `types(T: real)`, with {sets} or types as in `f32 f64` behind the colon",
+                "`{}`: expected `types(T: real)`, with {sets}, types as in `f32 f64`, or `compute(T)` of an earlier one behind the colon",
                 text(part)
             );
             Error::at(file, line, fact)
@@ -159,6 +165,21 @@ impl TypeParameter {
         if !name.is_word() || !colon.is(":") || words.is_empty() {
             return Err(refuse());
         }
+        if let [compute, open, of, close] = words
+            && compute.is("compute")
+            && open.is("(")
+            && close.is(")")
+        {
+            let index = before.iter().position(|parameter| of.is(&parameter.name)).ok_or_else(refuse)?;
+            let mut types = Vec::new();
+            for element in &before[index].types {
+                let compute = element.compute_type();
+                if !types.contains(&compute) {
+                    types.push(compute);
+                }
+            }
+            return Ok(Self { name: name.text.to_owned(), types, compute_of: Some(index) });
+        }
         let mut types = Vec::new();
         for word in words {
             match SETS.iter().find(|(set, _)| word.is(set)) {
@@ -166,7 +187,7 @@ impl TypeParameter {
                 None => types.push(ElementType::named(word.text).ok_or_else(refuse)?),
             }
         }
-        Ok(Self { name: name.text.to_owned(), types })
+        Ok(Self { name: name.text.to_owned(), types, compute_of: None })
     }
 }
 

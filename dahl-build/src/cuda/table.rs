@@ -58,6 +58,15 @@ fn constant(text: &mut String, source: &Source, kernel: &Kernel, image: &str) {
         let (name, types) = (&parameter.name, types.join(", "));
         format!("dahl_private::CudaTypeParameter {{ name: \"{name}\", types: &[{types}] }}")
     });
+    let computes = kernel
+        .types
+        .iter()
+        .enumerate()
+        .filter_map(|(index, parameter)| parameter.compute_of.map(|of| format!("({index}, {of})")));
+    let computes = match list(computes).as_str() {
+        "&[]" => String::new(),
+        computes => format!("\n    .compute_types({computes})"),
+    };
     let views = parameters.views.iter().map(|view| {
         let (is_const, element, rank) = (view.is_const, view.element.rust(), option(view.rank));
         format!("dahl_private::CudaView {{ is_const: {is_const}, element: dahl_private::CudaElement::{element}, rank: {rank} }}")
@@ -80,7 +89,7 @@ fn constant(text: &mut String, source: &Source, kernel: &Kernel, image: &str) {
         r#"
 /// The kernel `{name}` of `{place}`.
 pub const {constant}: &dahl_private::CudaKernel = &dahl_private::CudaKernel::new("{name}", "{place}", &{image})
-    .types({types})
+    .types({types}){computes}
     .takes(
         {views},
         {arguments},

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect;
 
 use super::architectures::Architectures;
+use super::element::ElementType;
 use super::embedded::Texts;
 use super::entries::for_device;
 use super::kernel::Kernel;
@@ -155,6 +156,21 @@ fn a_kernel_without_types() {
 }
 
 #[test]
+fn a_compute_type_follows_from_its_type() {
+    let kernel = "DAHL_KERNEL(a, types(T: real, L: compute(T)), grid(1), block(1))
+        template <class T, class L> __global__ void a(View<const T, 1> x, View<L, 1> out) {}";
+    let package = Package::new(&[("kernels/a.cu", kernel)]);
+    let source = &package.sources()[0];
+    let names = |types: Vec<ElementType>| types.into_iter().map(|element| element.rust).collect::<Vec<_>>();
+    let instances = source.kernels[0].instances().into_iter().map(names);
+    assert_eq!(
+        instances.collect::<Vec<_>>(),
+        [["f16", "f32"], ["bf16", "f32"], ["f32", "f32"], ["f64", "f64"]]
+    );
+    assert!(table(source, &Image::Missing(String::new())).contains(".compute_types(&[(1, 0)])"));
+}
+
+#[test]
 fn mistakes_are_named_with_their_lines() {
     let kernel = |mark: &str, parameters: &str| {
         format!("\nDAHL_KERNEL({mark})\ntemplate <class T> __global__ void a({parameters}) {{}}")
@@ -174,6 +190,10 @@ fn mistakes_are_named_with_their_lines() {
         (
             kernel("a, types(T: reel), grid(1), block(1)", view),
             "kernels/a.cu:2: `T : reel`: expected `types(T: real)`",
+        ),
+        (
+            kernel("a, types(T: real, L: compute(U)), grid(1), block(1)", view),
+            "kernels/a.cu:2: `L : compute ( U )`: expected `types(T: real)`",
         ),
         (
             kernel("a, grid(1), block(1)", view),

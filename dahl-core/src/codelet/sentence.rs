@@ -83,14 +83,11 @@ impl Text {
         if index == 0 { self } else { self.push(", ") }
     }
 
-    /// The types as written; for structs with padding, adds that they have it.
+    /// The types as written.
     pub(crate) const fn list_declared(self, arguments: &[DeclaredArgument<'_>]) -> Self {
         let (mut text, mut i) = (self.push("("), 0);
         while i < arguments.len() {
             text = text.separate(i).push(arguments[i].written);
-            if let Some((_, true)) = arguments[i].fields() {
-                text = text.push(" with padding between its fields");
-            }
             i += 1;
         }
         text.push(")")

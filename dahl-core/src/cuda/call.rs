@@ -28,7 +28,7 @@ pub(crate) trait Lender {
     /// Memory of the device for this task alone.
     fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError>;
 
-    /// Lets cuBLAS compute a product.
+    /// Lets cuBLAS compute a product, or a batch of them.
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError>;
 
     /// Lets cuDNN compute a convolution, or one of its gradients.
@@ -154,6 +154,29 @@ impl<'a> CudaCall<'a> {
         out: &mut CudaArrayMut<'_, O, 2>,
     ) -> Result<(), CudaCallError> {
         let gemm = Gemm::new(alpha, a, b, beta, out.reborrow())?;
+        self.lender.gemm(&gemm)
+    }
+
+    /// `out[i] = alpha * a[i] x b[i] + beta * out[i]` for each `i` of a batch, by one call of cuBLAS; otherwise as
+    /// [`gemm`](Self::gemm).
+    ///
+    /// # Shapes
+    /// `a: [batch, rows, inner]`, `b: [batch, inner, cols]`, `out: [batch, rows, cols]`.
+    ///
+    /// # Errors
+    /// As for [`gemm`](Self::gemm).
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn gemm_batched<T: Real, O: Element>(
+        &mut self,
+        alpha: f64,
+        a: CudaArray<'_, T, 3>,
+        b: CudaArray<'_, T, 3>,
+        beta: f64,
+        out: &mut CudaArrayMut<'_, O, 3>,
+    ) -> Result<(), CudaCallError> {
+        let gemm = Gemm::of_batch(alpha, a, b, beta, out.reborrow())?;
         self.lender.gemm(&gemm)
     }
 

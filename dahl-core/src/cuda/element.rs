@@ -74,10 +74,8 @@ impl CudaElement {
     pub(super) fn size_bytes(self, types: &[ElementType]) -> usize {
         match self {
             Self::Parameter(index) => types[index].size_bytes,
-            Self::Compute(index) => match types[index].name {
-                "f16" | "bf16" => 4,
-                _ => types[index].size_bytes,
-            },
+            Self::Compute(index) if compute_type(types[index].name) == "f32" => 4,
+            Self::Compute(index) => types[index].size_bytes,
             Self::Fixed(name) => match name {
                 "bool" | "u8" | "i8" => 1,
                 "u16" | "i16" | "f16" | "bf16" => 2,
@@ -85,6 +83,14 @@ impl CudaElement {
                 _ => 8,
             },
         }
+    }
+}
+
+/// The type in which kernels compute with numbers of the type of this name.
+pub(super) const fn compute_type(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        b"f16" | b"bf16" => "f32",
+        _ => name,
     }
 }
 

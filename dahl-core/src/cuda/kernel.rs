@@ -6,7 +6,7 @@
 
 use dahl_cuda::{CudaImage, ELEMENTS_PER_BLOCK, THREADS};
 
-use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
+use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView, compute_type};
 use super::mismatch::{self, Declared};
 use super::step::CudaStep;
 use crate::codelet::sentence::equal;
@@ -22,6 +22,8 @@ pub struct CudaKernel {
     pub place: &'static str,
     /// Its type parameters.
     pub types: &'static [CudaTypeParameter],
+    /// Type parameters that are the compute types of others, by the indices of both.
+    pub compute_types: &'static [(usize, usize)],
     /// How it takes arrays, in order.
     pub views: &'static [CudaView],
     /// The plain arguments behind them.
@@ -96,6 +98,7 @@ impl CudaKernel {
             name,
             place,
             types: &[],
+            compute_types: &[],
             views: &[],
             arguments: &[],
             takes_scratch: false,
@@ -110,6 +113,12 @@ impl CudaKernel {
     /// Sets the type parameters.
     pub const fn types(mut self, types: &'static [CudaTypeParameter]) -> Self {
         self.types = types;
+        self
+    }
+
+    /// Says which type parameters are the compute types of others: `(1, 0)` if the second is that of the first.
+    pub const fn compute_types(mut self, compute_types: &'static [(usize, usize)]) -> Self {
+        self.compute_types = compute_types;
         self
     }
 
@@ -157,6 +166,14 @@ impl CudaKernel {
                 j += 1;
             }
             if !is_known {
+                return None;
+            }
+            i += 1;
+        }
+        let mut i = 0;
+        while i < self.compute_types.len() {
+            let (index, of) = self.compute_types[i];
+            if !equal(types[index].name.as_bytes(), compute_type(types[of].name).as_bytes()) {
                 return None;
             }
             i += 1;

@@ -65,10 +65,10 @@ const fn arguments_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
     let (mut taken, mut i) = (0, 0);
     while i < declared.arguments.len() {
         let argument = declared.arguments[i];
-        if let Some((fields, has_padding)) = argument.fields() {
+        if let Some(fields) = argument.fields() {
             match fields_taken(kernel, taken, fields) {
-                Some(after) if !has_padding => taken = after,
-                _ => return false,
+                Some(after) => taken = after,
+                None => return false,
             }
         } else if taken < kernel.arguments.len() && argument_fits(kernel, taken, argument, declared) {
             taken += 1;
@@ -102,10 +102,10 @@ const fn argument_fits(
 const fn fields_taken(kernel: &CudaKernel, mut taken: usize, fields: &[ArgumentLayout]) -> Option<usize> {
     let mut i = 0;
     while i < fields.len() {
-        if let ArgumentLayout::Fields { fields, has_padding } = fields[i] {
+        if let ArgumentLayout::Fields(fields) = fields[i] {
             match fields_taken(kernel, taken, fields) {
-                Some(after) if !has_padding => taken = after,
-                _ => return None,
+                Some(after) => taken = after,
+                None => return None,
             }
         } else if taken < kernel.arguments.len() && field_fits(kernel.arguments[taken], fields[i]) {
             taken += 1;

@@ -31,6 +31,21 @@ pub struct Gemm {
     pub beta: f64,
     /// In what sums are, and the type of `alpha` and `beta`.
     pub compute: Precision,
+    /// The further products of the same form, if this is the first of a batch.
+    pub batch: Option<Batch>,
+}
+
+/// How many products there are, and the elements from one matrix to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Batch {
+    /// The products.
+    pub count: i64,
+    /// Of the left factors.
+    pub a: i64,
+    /// Of the right factors.
+    pub b: i64,
+    /// Of the results.
+    pub c: i64,
 }
 
 /// A matrix in memory, in columns.
@@ -61,6 +76,56 @@ impl Gemm {
         beta: f64,
         out: CudaArray<'_, O, 2>,
     ) -> Result<Self, CudaCallError> {
+        Ok(Self::with_order(alpha, a, b, beta, out)?.0)
+    }
+
+    /// `out[i] = alpha * a[i] x b[i] + beta * out[i]` for each `i` of a batch.
+    ///
+    /// # Errors
+    /// `Unsupported`, if BLAS has no such products.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn of_batch<T: Real, O: Element>(
+        alpha: f64,
+        a: CudaArray<'_, T, 3>,
+        b: CudaArray<'_, T, 3>,
+        beta: f64,
+        out: CudaArray<'_, O, 3>,
+    ) -> Result<Self, CudaCallError> {
+        let count = out.extents()[0];
+        assert!(
+            [a.extents()[0], b.extents()[0]] == [count; 2],
+            "batches of {:?} and {:?} do not make one of {:?}",
+            a.extents(),
+            b.extents(),
+            out.extents()
+        );
+        if count == 0 {
+            return unsupported("a product of nothing");
+        }
+        let (first, is_swapped) =
+            Self::with_order(alpha, a.first_matrix(), b.first_matrix(), beta, out.first_matrix())?;
+        let [mut left, mut right, result] = [a.strides()[0], b.strides()[0], out.strides()[0]];
+        let elements = (first.rows - 1) + (first.cols - 1) * first.c.leading + 1;
+        if left < 0 || right < 0 || (result < elements as isize && count > 1) {
+            return unsupported(&format!("a batch with strides of {:?}", [left, right, result]));
+        }
+        if is_swapped {
+            (left, right) = (right, left);
+        }
+        let batch = Batch { count: count as i64, a: left as i64, b: right as i64, c: result as i64 };
+        Ok(Self { batch: Some(batch), ..first })
+    }
+
+    /// As [`new`](Self::new), and whether the transpose of the product is computed, so that the factors are exchanged.
+    fn with_order<T: Real, O: Element>(
+        alpha: f64,
+        a: CudaArray<'_, T, 2>,
+        b: CudaArray<'_, T, 2>,
+        beta: f64,
+        out: CudaArray<'_, O, 2>,
+    ) -> Result<(Self, bool), CudaCallError> {
         let ([rows, inner], [depth, cols]) = (a.extents(), b.extents());
         assert!(
             inner == depth && out.extents() == [rows, cols],
@@ -74,12 +139,13 @@ impl Gemm {
         let straight = || leading(out).map(|leading| (leading, false));
         let found = if cols > 1 { swapped().or_else(straight) } else { straight().or_else(swapped) };
         let Some((leading, is_swapped)) = found else { return unsupported_strides(out) };
-        if is_swapped {
+        let product = if is_swapped {
             let out = out.reversed_axes();
             Self::of_columns(alpha, b.reversed_axes(), a.reversed_axes(), beta, out, leading)
         } else {
             Self::of_columns(alpha, a, b, beta, out, leading)
-        }
+        };
+        Ok((product?, is_swapped))
     }
 
     /// As [`new`](Self::new), where the columns of `out` are contiguous, and so far apart.
@@ -104,7 +170,7 @@ impl Gemm {
         };
         let (a, b) = (Factor::new(a)?, Factor::new(b)?);
         let c = Factor { address: out.address(), element, leading, is_transposed: false };
-        Ok(Self { rows, cols, inner, a, b, c, alpha, beta, compute })
+        Ok(Self { rows, cols, inner, a, b, c, alpha, beta, compute, batch: None })
     }
 }
 
@@ -144,7 +210,7 @@ fn unsupported<R>(what: &str) -> Result<R, CudaCallError> {
 #[cfg(test)]
 mod tests {
     use super::super::view::at;
-    use super::{CudaArray, CudaCallError, Gemm, Precision};
+    use super::{Batch, CudaArray, CudaCallError, Gemm, Precision};
 
     type Matrix = CudaArray<'static, f32, 2>;
 
@@ -190,6 +256,18 @@ mod tests {
         assert_eq!([found.rows, found.cols, found.inner], [2, 1, 3]);
         assert_eq!((found.a.leading, found.a.is_transposed), (3, true));
         assert_eq!((found.b.leading, found.b.is_transposed, found.c.leading), (3, false, 2));
+    }
+
+    #[test]
+    fn a_batch_has_the_strides_of_its_matrices() {
+        let (a, b) = (at::<f32, 3>(1, [5, 2, 3], [6, 3, 1]), at::<f32, 3>(2, [5, 4, 3], [12, 3, 1]));
+        let (out, b) = (at::<f32, 3>(3, [5, 2, 4], [10, 4, 1]), b.transposed_matrices());
+        let found = Gemm::of_batch(1.0, a, b, 0.0, out).expect("it can be said");
+        // The transposes are computed, of the factors in the other order.
+        assert_eq!((found.a.address, found.a.is_transposed, found.b.address), (2, true, 1));
+        assert_eq!(found.batch, Some(Batch { count: 5, a: 12, b: 6, c: 10 }));
+        let overlapping = at::<f32, 3>(3, [5, 2, 4], [7, 4, 1]);
+        assert!(Gemm::of_batch(1.0, a, b, 0.0, overlapping).is_err());
     }
 
     #[test]

@@ -78,6 +78,21 @@ impl<'a, T: Element> CudaArray<'a, T, 1> {
     }
 }
 
+impl<'a, T: Element> CudaArray<'a, T, 3> {
+    /// The batch of the transposes of this batch of matrices. Nothing is moved.
+    pub fn transposed_matrices(mut self) -> Self {
+        self.extents.swap(1, 2);
+        self.strides.swap(1, 2);
+        self
+    }
+
+    /// The first matrix of the batch.
+    pub(super) fn first_matrix(self) -> CudaArray<'a, T, 2> {
+        let ([_, rows, cols], [_, down, along]) = (self.extents, self.strides);
+        CudaArray { address: self.address, extents: [rows, cols], strides: [down, along], data: PhantomData }
+    }
+}
+
 impl<'a, T: Element, const N: usize> CudaArrayMut<'a, T, N> {
     /// An array whose first element is at `address`.
     ///

@@ -42,6 +42,33 @@ type GemmEx = unsafe extern "C" fn(
     c_int,
 ) -> Status;
 
+/// The same, with the distance of a matrix to the next one behind each matrix, and their number before the compute type.
+type GemmStridedBatchedEx = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    i64,
+    i64,
+    i64,
+    *const c_void,
+    *const c_void,
+    c_int,
+    i64,
+    i64,
+    *const c_void,
+    c_int,
+    i64,
+    i64,
+    *const c_void,
+    *mut c_void,
+    c_int,
+    i64,
+    i64,
+    i64,
+    c_int,
+    c_int,
+) -> Status;
+
 /// Statuses with which a call says that it does not have what was asked for: `CUBLAS_STATUS_ARCH_MISMATCH`, `.._NOT_SUPPORTED`.
 const UNSUPPORTED: [Status; 2] = [8, 15];
 
@@ -65,6 +92,7 @@ pub(super) struct Functions {
     set_math_mode: SetMode,
     set_atomics_mode: SetMode,
     gemm: GemmEx,
+    gemm_batched: GemmStridedBatchedEx,
     describe: Describe,
 }
 
@@ -106,6 +134,7 @@ fn load() -> Result<Functions, String> {
         set_math_mode: function(&library, b"cublasSetMathMode\0")?,
         set_atomics_mode: function(&library, b"cublasSetAtomicsMode\0")?,
         gemm: function(&library, b"cublasGemmEx_64\0")?,
+        gemm_batched: function(&library, b"cublasGemmStridedBatchedEx_64\0")?,
         describe: function(&library, b"cublasGetStatusString\0")?,
     };
     std::mem::forget(library); // B
@@ -161,7 +190,7 @@ impl<R> Cublas<R> {
         })
     }
 
-    /// Puts a product into its queue.
+    /// Puts a product, or a batch of them, into its queue.
     ///
     /// # Safety
     /// The matrices lie in memory that the compute stream has entered, and what follows on it waits for an event behind this.
@@ -174,27 +203,61 @@ impl<R> Cublas<R> {
             _ => narrow.each_ref().map(|factor| ptr::from_ref(factor).cast::<c_void>()),
         };
         let place = |address: u64| ptr::without_provenance_mut::<c_void>(address as usize);
+        let [op_a, op_b] = [a, b].map(|factor| c_int::from(factor.is_transposed));
+        let [type_a, type_b, type_c] = [a, b, c].map(|factor| data_type(factor.element));
         self.device.in_context(self.queue, |_| {
+            if let Some(batch) = gemm.batch {
+                // SAFETY: B, H; the factors are of the compute type, on the host. The caller's: the matrices are there, as many
+                // and as far apart as the batch says, since they were taken from views (`Gemm::of_batch`).
+                let status = unsafe {
+                    (self.functions.gemm_batched)(
+                        self.handle.as_ptr(),
+                        op_a,
+                        op_b,
+                        rows,
+                        cols,
+                        inner,
+                        alpha,
+                        place(a.address),
+                        type_a,
+                        a.leading,
+                        batch.a,
+                        place(b.address),
+                        type_b,
+                        b.leading,
+                        batch.b,
+                        beta,
+                        place(c.address),
+                        type_c,
+                        c.leading,
+                        batch.c,
+                        batch.count,
+                        self.compute_type(gemm),
+                        ALGORITHM,
+                    )
+                };
+                return self.functions.check("cublasGemmStridedBatchedEx", status);
+            }
             // SAFETY: B, H; the factors are of the compute type, on the host. The caller's: the matrices are there, and as large as
             // their extents and leading dimensions say, since they were taken from views (`Gemm::new`).
             let status = unsafe {
                 (self.functions.gemm)(
                     self.handle.as_ptr(),
-                    c_int::from(a.is_transposed),
-                    c_int::from(b.is_transposed),
+                    op_a,
+                    op_b,
                     rows,
                     cols,
                     inner,
                     alpha,
                     place(a.address),
-                    data_type(a.element),
+                    type_a,
                     a.leading,
                     place(b.address),
-                    data_type(b.element),
+                    type_b,
                     b.leading,
                     beta,
                     place(c.address),
-                    data_type(c.element),
+                    type_c,
                     c.leading,
                     self.compute_type(gemm),
                     ALGORITHM,

@@ -12,7 +12,7 @@ macro_rules! on_cpu {
         on_cpu!($test: $kernel [] of $codelet, ($($operand)*), ($($argument),*));
     };
     // With further types in the kernel's name.
-    ($test:ident: $kernel:ident [$($types:literal),*] of $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+    ($test:ident: $kernel:ident [$($types:expr),*] of $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
         mod $test {
             #[allow(unused_imports)]
             use super::*;
@@ -45,6 +45,8 @@ macro_rules! on_cpu {
     };
 }
 
+#[path = "numerics/attention.rs"]
+mod attention;
 #[path = "numerics/conv2d_relu.rs"]
 mod conv2d_relu;
 #[path = "numerics/convolution.rs"]
@@ -59,6 +61,8 @@ mod losses;
 mod moments;
 #[path = "numerics/moved.rs"]
 mod moved;
+#[path = "numerics/normalized.rs"]
+mod normalized;
 #[path = "numerics/padded.rs"]
 mod padded;
 #[path = "numerics/pools.rs"]

@@ -134,14 +134,25 @@ static LibraryAccess access(const Matrix &matrix, int64_t rows, int64_t cols, bo
     return {matrix.address, uint64_t(rows) * bytes, uint64_t(cols), uint64_t(matrix.leading) * bytes, writes, what};
 }
 
-BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, int64_t k, const void *alpha_at, uint64_t a_at, int a_type, int64_t lda,
-                     uint64_t b_at, int b_type, int64_t ldb, const void *beta_at, uint64_t c_at, int c_type, int64_t ldc, int compute, int) {
+// How many products, and the elements from one matrix to the next.
+struct Batch {
+    int64_t count, a, b, c;
+};
+
+static Matrix of_batch(const Matrix &first, int64_t distance, int64_t index) {
+    return {first.address + uint64_t(index * distance) * bytes_of(first.element), first.element, first.leading};
+}
+
+static int gemm(Handle *handle, const char *name, int op_a, int op_b, int64_t m, int64_t n, int64_t k, const void *alpha_at, uint64_t a_at, int a_type, int64_t lda,
+                uint64_t b_at, int b_type, int64_t ldb, const void *beta_at, uint64_t c_at, int c_type, int64_t ldc, const Batch &batch, int compute) {
     if (!handle) return NOT_INITIALIZED;
     if (int status = failure()) return status;
     void *context = nullptr;
     cuCtxGetCurrent(&context);
     if (context != handle->context) return EXECUTION_FAILED;
-    if (op_a < N || op_a > C || op_b < N || op_b > C || m < 0 || n < 0 || k < 0 || !alpha_at || !beta_at) return INVALID_VALUE;
+    if (op_a < N || op_a > C || op_b < N || op_b > C || m < 0 || n < 0 || k < 0 || batch.count < 0 || !alpha_at || !beta_at) return INVALID_VALUE;
+    // Results that overlap are of no meaning.
+    if (batch.count > 1 && batch.c < m + (n - 1) * ldc) return INVALID_VALUE;
     auto at_least = [](int64_t leading, int64_t rows) { return leading >= (rows > 1 ? rows : 1); };
     if (!at_least(lda, op_a == N ? m : k) || !at_least(ldb, op_b == N ? k : n) || !at_least(ldc, m)) return INVALID_VALUE;
     if (element_of(a_type) == Element::None || a_type != b_type || !has_types(compute, a_type, c_type)) return NOT_SUPPORTED;
@@ -149,36 +160,42 @@ BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, i
     double alpha = factor(alpha_at), beta = factor(beta_at);
     Matrix a{a_at, element_of(a_type), lda}, b{b_at, element_of(b_type), ldb}, c{c_at, element_of(c_type), ldc};
 
+    std::string times = batch.count == 1 ? "" : " times " + std::to_string(batch.count);
     char line[256];
-    snprintf(line, sizeof line, "%c%c %ldx%ldx%ld, leading %ld %ld %ld, %s to %s in %d, beta %g, workspace %s, math %d, atomics %d\n", "NTC"[op_a], "NTC"[op_b],
-             long(m), long(n), long(k), long(lda), long(ldb), long(ldc), name_of(a.element), name_of(c.element), compute, beta,
+    snprintf(line, sizeof line, "%c%c %ldx%ldx%ld%s, leading %ld %ld %ld, %s to %s in %d, beta %g, workspace %s, math %d, atomics %d\n", "NTC"[op_a], "NTC"[op_b],
+             long(m), long(n), long(k), times.c_str(), long(lda), long(ldb), long(ldc), name_of(a.element), name_of(c.element), compute, beta,
              handle->workspace_bytes ? "given" : "own", handle->math, handle->atomics);
     {
         std::lock_guard<std::mutex> lock(mutex);
         products += line;
     }
-    if (m == 0 || n == 0) return SUCCESS;
+    if (m == 0 || n == 0 || batch.count == 0) return SUCCESS;
 
-    LibraryWork work{"cublasGemmEx", {}, {}};
-    work.accesses.push_back(access(a, op_a == N ? m : k, op_a == N ? k : m, false, "parameter a"));
-    work.accesses.push_back(access(b, op_b == N ? k : n, op_b == N ? n : k, false, "parameter b"));
-    if (beta != 0) work.accesses.push_back(access(c, m, n, false, "parameter c"));
-    work.accesses.push_back(access(c, m, n, true, "the result"));
+    LibraryWork work{name, {}, {}};
+    for (int64_t i = 0; i < batch.count; i++) {
+        work.accesses.push_back(access(of_batch(a, batch.a, i), op_a == N ? m : k, op_a == N ? k : m, false, "parameter a"));
+        work.accesses.push_back(access(of_batch(b, batch.b, i), op_b == N ? k : n, op_b == N ? n : k, false, "parameter b"));
+        if (beta != 0) work.accesses.push_back(access(of_batch(c, batch.c, i), m, n, false, "parameter c"));
+        work.accesses.push_back(access(of_batch(c, batch.c, i), m, n, true, "the result"));
+    }
     uint64_t workspace = handle->workspace;
     if (workspace) work.accesses.push_back({workspace, handle->workspace_bytes, 1, handle->workspace_bytes, true, "the workspace"});
     work.run = [=] {
         auto wide = [&](double value) { return compute == COMPUTE_32F_FAST_TF32 ? without_tail(value) : value; };
-        for (int64_t col = 0; col < n; col++) {
-            for (int64_t row = 0; row < m; row++) {
-                double sum = 0;
-                for (int64_t i = 0; i < k; i++) {
-                    double left = wide(op_a == N ? load(a, row, i) : load(a, i, row)), right = wide(op_b == N ? load(b, i, col) : load(b, col, i));
-                    // Of f32 and narrower the product is exact in f64, and the sum is rounded to f32 each time.
-                    sum = compute == COMPUTE_64F ? sum + left * right : double(float(sum + left * right));
+        for (int64_t index = 0; index < batch.count; index++) {
+            Matrix left = of_batch(a, batch.a, index), right = of_batch(b, batch.b, index), result = of_batch(c, batch.c, index);
+            for (int64_t col = 0; col < n; col++) {
+                for (int64_t row = 0; row < m; row++) {
+                    double sum = 0;
+                    for (int64_t i = 0; i < k; i++) {
+                        double x = wide(op_a == N ? load(left, row, i) : load(left, i, row)), y = wide(op_b == N ? load(right, i, col) : load(right, col, i));
+                        // Of f32 and narrower the product is exact in f64, and the sum is rounded to f32 each time.
+                        sum = compute == COMPUTE_64F ? sum + x * y : double(float(sum + x * y));
+                    }
+                    double value = alpha * sum;
+                    if (beta != 0) value += beta * load(result, row, col);
+                    store(result.element, place(result, row, col), value);
                 }
-                double value = alpha * sum;
-                if (beta != 0) value += beta * load(c, row, col);
-                store(c.element, place(c, row, col), value);
             }
         }
         // What is there of other work is gone.
@@ -186,6 +203,19 @@ BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, i
     };
     int error = fake_cuda_library_work(handle->stream, &work);
     return error ? int(EXECUTION_FAILED) : int(SUCCESS);
+}
+
+BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, int64_t k, const void *alpha, uint64_t a, int a_type, int64_t lda, uint64_t b,
+                     int b_type, int64_t ldb, const void *beta, uint64_t c, int c_type, int64_t ldc, int compute, int) {
+    Batch one{1, 0, 0, 0};
+    return gemm(handle, "cublasGemmEx", op_a, op_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, one, compute);
+}
+
+BLAS cublasGemmStridedBatchedEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, int64_t k, const void *alpha, uint64_t a, int a_type, int64_t lda,
+                                   int64_t stride_a, uint64_t b, int b_type, int64_t ldb, int64_t stride_b, const void *beta, uint64_t c, int c_type, int64_t ldc,
+                                   int64_t stride_c, int64_t count, int compute, int) {
+    Batch batch{count, stride_a, stride_b, stride_c};
+    return gemm(handle, "cublasGemmStridedBatchedEx", op_a, op_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, batch, compute);
 }
 
 // What was asked for since the last time, a line each.

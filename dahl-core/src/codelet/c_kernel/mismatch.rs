@@ -65,10 +65,10 @@ const fn elements_agree(elements: &[&str]) -> bool {
 const fn arguments_fit(kernel: &CKernel, arguments: &[DeclaredArgument<'_>], real: &str) -> bool {
     let (mut taken, mut i) = (0, 0);
     while i < arguments.len() {
-        if let Some((fields, has_padding)) = arguments[i].fields() {
+        if let Some(fields) = arguments[i].fields() {
             match fields_taken(kernel, taken, fields) {
-                Some(after) if !has_padding => taken = after,
-                _ => return false,
+                Some(after) => taken = after,
+                None => return false,
             }
         } else if taken < kernel.arguments.len()
             && argument_fits(kernel.arguments[taken], arguments[i].written, real)
@@ -98,12 +98,10 @@ const fn fields_taken(kernel: &CKernel, mut taken: usize, fields: &[ArgumentLayo
     let mut i = 0;
     while i < fields.len() {
         match fields[i] {
-            ArgumentLayout::Fields { fields, has_padding: false } => {
-                match fields_taken(kernel, taken, fields) {
-                    Some(after) => taken = after,
-                    None => return None,
-                }
-            }
+            ArgumentLayout::Fields(fields) => match fields_taken(kernel, taken, fields) {
+                Some(after) => taken = after,
+                None => return None,
+            },
             ArgumentLayout::Value(name)
                 if taken < kernel.arguments.len()
                     && equal(kernel.arguments[taken].name().as_bytes(), name.as_bytes()) =>

@@ -1,7 +1,7 @@
 //! The matrix products, by cuBLAS and by their kernels.
 
 use dahl::ops::Transposed;
-use dahl::ops::codelets::{Matmul, MatmulAdd, Matvec};
+use dahl::ops::codelets::{Matmul, MatmulAdd, MatmulBatched, Matvec};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
 
@@ -45,6 +45,29 @@ fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String)
     Ok(count)
 }
 
+/// Computes every form of a batch of three products; returns their number.
+fn batches<T: Real>(rt: &Runtime, device: usize, kernel: &str) -> Result<usize> {
+    let mut count = 0;
+    for [rows, inner, cols] in SHAPES {
+        for [left, right] in FORMS {
+            let of = |shape: [usize; 2], turn: bool, first: usize| {
+                let [rows, cols] = turned(shape, turn);
+                rt.from_vec([3, rows, cols], numbers::<T>(3 * rows * cols, first))
+            };
+            let (a, b) = (of([rows, inner], left, 0)?, of([inner, cols], right, 4)?);
+            let run = |worker: usize, kernel: &str| -> Result<Vec<T>> {
+                let mut out = rt.zeros([3, rows, cols])?;
+                let task = MatmulBatched::task(&a, &b, &mut out, Transposed { left, right });
+                task.kernel(kernel).on(worker).submit()?;
+                out.to_vec()
+            };
+            assert_eq!(run(device, kernel)?, run(CPU, "rust")?, "{} {:?}", T::NAME, [left, right]);
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
 /// Computes both forms of the product of a matrix and a vector; returns their number.
 fn vectors<T: Real>(rt: &Runtime, device: usize, kernel: &str) -> Result<usize> {
     let mut count = 0;
@@ -67,6 +90,9 @@ fn all_types(rt: &Runtime, device: usize, suffix: Option<&str>) -> Result<usize>
     let mut count = 0;
     for products in [matrices::<f32>, matrices::<f64>, matrices::<f16>, matrices::<bf16>] {
         count += products(rt, device, &name)?;
+    }
+    for products in [batches::<f32>, batches::<f64>, batches::<f16>, batches::<bf16>] {
+        count += products(rt, device, &name("matmul_batched"))?;
     }
     for products in [vectors::<f32>, vectors::<f64>, vectors::<f16>, vectors::<bf16>] {
         count += products(rt, device, &name("matvec"))?;

@@ -7,6 +7,9 @@ on_cpu!(matmul_add: matmul_add of ops::codelets::MatmulAdd, ([31, 67], [13, 67],
 // More than one part of the inner dimension.
 on_cpu!(matmul_in_parts: matmul of ops::codelets::Matmul, ([5, 300], [300, 9], _), (ops::Transposed::NEITHER,));
 on_cpu!(matmul_add_in_parts: matmul_add of ops::codelets::MatmulAdd, ([300, 5], [9, 300], _), (ops::Transposed::BOTH,));
+on_cpu!(matmul_batched: matmul_batched of ops::codelets::MatmulBatched, ([3, 31, 67], [3, 67, 13], _), (ops::Transposed::NEITHER,));
+on_cpu!(matmul_batched_of_transposes: matmul_batched of ops::codelets::MatmulBatched, ([3, 67, 31], [3, 13, 67], _), (ops::Transposed::BOTH,));
+on_cpu!(matmul_batched_in_tiles: matmul_batched of ops::codelets::MatmulBatched, ([2, 70, 19], [2, 130, 19], _), (ops::Transposed::RIGHT,));
 on_cpu!(matvec: matvec of ops::codelets::Matvec, ([31, 67], [67], _), (false,));
 on_cpu!(matvec_of_transpose: matvec of ops::codelets::Matvec, ([67, 35], [67], _), (true,));
 on_cpu!(outer: outer of ops::codelets::Outer, ([31], [67], _), ());

@@ -1,4 +1,4 @@
-//! The kernel takes the fields of a struct as its arguments, and here there is padding between them.
+//! The kernel takes the fields of a struct as its arguments, and here the first is of another type.
 
 use dahl::AccessMode::{R, W};
 use dahl::__private::{CudaDeclared, DeclaredArgument};
@@ -6,7 +6,7 @@ use dahl::prelude::*;
 
 #[derive(Clone, Copy, Debug, Argument)]
 #[repr(C)]
-struct Padded {
+struct Weights {
     weight: u8,
     exponent: u32,
 }
@@ -16,7 +16,7 @@ const DECLARED: CudaDeclared<'_> = CudaDeclared {
     modes: &[R, R, W],
     elements: &["T", "T", "T"],
     ranks: &[Some(2); 3],
-    arguments: &[DeclaredArgument::of::<Padded>("Padded")],
+    arguments: &[DeclaredArgument::of::<Weights>("Weights")],
     types: &["T"],
 };
 const _: () = user_crate::WEIGHTED_ADD.check("Blend", DECLARED);
