@@ -1,7 +1,6 @@
 //! How a kernel or a window moves over an image: [`Conv2dGeometry`], [`Pool2dGeometry`] and [`Conv2dPoolGeometry`],
 //! whose extents are `[rows, cols]`; and over any number of axes: [`ConvolutionGeometry`], [`PoolGeometry`].
 
-use dahl::ArgumentLayout;
 use dahl::prelude::*;
 
 /// The spatial extents of `[batch, channels, ..spatial]`; 0 for axes that are not there.
@@ -194,7 +193,8 @@ impl<const D: usize> ConvolutionGeometry<D> {
 /// assert_eq!((overlapping.size, overlapping.count_padding), ([3, 3], true));
 /// assert_eq!(PoolGeometry::new([2]).stride, [2]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Argument)]
 pub struct PoolGeometry<const D: usize> {
     /// The extents of the window.
     pub size: [usize; D],
@@ -208,36 +208,6 @@ pub struct PoolGeometry<const D: usize> {
     pub ceil: bool,
     /// Whether padding counts as zeros in a mean. What lies beyond the padding never counts.
     pub count_padding: bool,
-}
-
-/// Its fields, one after the other. The encoding that `#[derive(Argument)]` writes would have padding after the last two, and
-/// kernels in CUDA take no such struct.
-impl<const D: usize> Argument for PoolGeometry<D> {
-    const SIZE_BYTES: usize = 4 * <[usize; D]>::SIZE_BYTES + 2 * bool::SIZE_BYTES;
-    const LAYOUT: ArgumentLayout = ArgumentLayout::Fields {
-        fields: &[
-            <[usize; D]>::LAYOUT,
-            <[usize; D]>::LAYOUT,
-            <[usize; D]>::LAYOUT,
-            <[usize; D]>::LAYOUT,
-            bool::LAYOUT,
-            bool::LAYOUT,
-        ],
-        has_padding: false,
-    };
-
-    fn encode(self, bytes: &mut [u8]) {
-        let (extents, flags) = bytes.split_at_mut(4 * <[usize; D]>::SIZE_BYTES);
-        [self.size, self.stride, self.padding, self.dilation].encode(extents);
-        [self.ceil, self.count_padding].encode(flags);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let (extents, flags) = bytes.split_at(4 * <[usize; D]>::SIZE_BYTES);
-        let [size, stride, padding, dilation] = Argument::decode(extents);
-        let [ceil, count_padding] = Argument::decode(flags);
-        Self { size, stride, padding, dilation, ceil, count_padding }
-    }
 }
 
 impl<const D: usize> PoolGeometry<D> {

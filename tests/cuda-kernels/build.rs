@@ -11,11 +11,13 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 23] = [
+const LAUNCHED: [&str; 29] = [
     "activation",
     "adam",
     "adaptive_pool",
     "arithmetic",
+    "attention",
+    "attention_backward",
     "batch_norm",
     "bias",
     "clip",
@@ -24,10 +26,14 @@ const LAUNCHED: [&str; 23] = [
     "copy",
     "cross_entropy",
     "descend",
+    "dropout",
     "fill",
     "gather",
+    "heads",
+    "layer_norm",
     "lstm_cell",
     "matmul",
+    "matmul_batched",
     "mistakes",
     "pool2d",
     "random",

@@ -6,5 +6,6 @@ mod bed;
 mod data_loader;
 mod optimizers;
 mod training;
+mod transformer;
 
 pub(crate) use bed::{Bed, on_device};
