@@ -6,7 +6,7 @@ use dahl_cuda::{ELEMENTS_PER_BLOCK, FusedMap, FusedMaps, FusedValue, THREADS};
 use super::declaration::Codelet;
 use super::fused::{FusedOperand, FusedStep};
 use crate::cuda::{
-    CudaArgument, CudaElement, CudaImage, CudaInstance, CudaKernel, CudaPass, CudaStep, CudaView,
+    CudaArgument, CudaElement, CudaImage, CudaInstance, CudaKernel, CudaLen, CudaPass, CudaStep, CudaView,
 };
 use crate::element::ElementType;
 use crate::shape::MAX_RANK;
@@ -76,5 +76,5 @@ fn map(step: &FusedStep) -> Option<FusedMap<'static>> {
 }
 
 fn argument(rust: &'static str) -> CudaArgument {
-    CudaArgument { element: CudaElement::Fixed(rust), len: None }
+    CudaArgument { element: CudaElement::Fixed(rust), len: CudaLen::One }
 }

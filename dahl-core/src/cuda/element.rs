@@ -62,10 +62,7 @@ impl CudaElement {
     pub(crate) fn name(self, types: &[ElementType]) -> &'static str {
         match self {
             Self::Parameter(index) => types[index].name,
-            Self::Compute(index) => match types[index].name {
-                "f16" | "bf16" => "f32",
-                name => name,
-            },
+            Self::Compute(index) => compute_type(types[index].name),
             Self::Fixed(name) => name,
         }
     }

@@ -187,7 +187,7 @@ fn batch_norm<T: Real>() {
 fn batch_norm_of_a_large_mean<T: Real>() {
     let mean = T::EPSILON.to_f64().recip();
     let input: Vec<T> = (0..1000).map(|i| T::from_f64(mean + f64::from(i % 2))).collect();
-    let given: [&[T]; 4] = [&input, &[T::ONE], &[T::ZERO], &vec![T::ONE; 1000]];
+    let given: [&[T]; 4] = [&input, &[T::ONE], &[T::ZERO], &[T::ONE; 1000]];
     let submit: [Submit<'_>; 2] = [&by::<T>("batch_norm"), &by::<T>("batch_norm_backward")];
     let [out, _, variance, ..] = batch_norm_outputs(Place::Whole, [10, 1, 100], given, submit);
     assert_eq!(variance[0].to_f64(), 0.25);

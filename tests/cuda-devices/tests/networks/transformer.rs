@@ -30,10 +30,9 @@ fn train<T: Real>(runtime: RuntimeBuilder) -> (Vec<f64>, [u64; 2]) {
             rt.from_vec([BATCH, EXTENTS.context], tokens).unwrap()
         };
         let (inputs, targets) = (batch(0), batch(1));
-        let learn = |step: &Step<'_>, model: &Gpt<'_, T>| {
-            CrossEntropy.of_tokens(step, &model.forward(step, &inputs)?, &targets)
-        };
-        let loss = model.learn(&rt, learn).unwrap();
+        let loss = model
+            .learn(&rt, |step, model| CrossEntropy.of_tokens(step, &model.forward(step, &inputs)?, &targets));
+        let loss = loss.unwrap();
         clip_gradient_norm(&mut model, 1.0).unwrap();
         optimizer.step(&mut model).unwrap();
         loss
