@@ -49,7 +49,7 @@ pub enum CudaLen {
     One,
     /// An array of so many.
     Items(usize),
-    /// An array, of which the declaration has a constant parameter as length: at most [`MAX_ITEMS`], and as many as every
+    /// An array, of which the declaration has a constant parameter as length: at most 8, and as many as every
     /// other such argument of the kernel has.
     Any,
 }

@@ -43,6 +43,7 @@ pub(crate) use dahl_driver::{
 pub(crate) use dahl_driver::{
     CudaDevice, CudaError, DeviceSearch, Event, GraphCounts, HostFetch, Moved, Now,
 };
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use element::MAX_ITEMS;
 pub use element::{CudaArgument, CudaElement, CudaLen, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
