@@ -36,7 +36,7 @@ impl Axpy {
             &[
                 ::dahl::__private::CudaArgument {
                     element: ::dahl::__private::CudaElement::Parameter(0),
-                    len: ::core::option::Option::None,
+                    len: ::dahl::__private::CudaLen::One,
                 },
             ],
         )
@@ -417,7 +417,7 @@ const _: () = {
                 arguments: &[
                     ::dahl::__private::CudaArgument {
                         element: ::dahl::__private::CudaElement::Parameter(0),
-                        len: ::core::option::Option::None,
+                        len: ::dahl::__private::CudaLen::One,
                     },
                 ],
             }),

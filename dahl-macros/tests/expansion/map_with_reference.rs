@@ -55,7 +55,7 @@ impl MaskedExp {
             &[
                 ::dahl::__private::CudaArgument {
                     element: ::dahl::__private::CudaElement::Parameter(0),
-                    len: ::core::option::Option::None,
+                    len: ::dahl::__private::CudaLen::One,
                 },
             ],
         )
@@ -445,7 +445,7 @@ const _: () = {
                 arguments: &[
                     ::dahl::__private::CudaArgument {
                         element: ::dahl::__private::CudaElement::Parameter(0),
-                        len: ::core::option::Option::None,
+                        len: ::dahl::__private::CudaLen::One,
                     },
                 ],
             }),
