@@ -109,6 +109,12 @@ impl Platform {
         kernel.is_on_cuda() && kernel.library().is_none_or(has)
     }
 
+    /// Whether worker `worker` is one of the CPU, or of a device, real or simulated, that is not lost.
+    pub(crate) fn works(&self, worker: usize) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        device.zip(self.devices()).is_none_or(|(device, devices)| !devices.is_lost(device))
+    }
+
     /// Whether worker `worker` is a real device that is not lost.
     pub(crate) fn is_working_device(&self, worker: usize) -> bool {
         let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());

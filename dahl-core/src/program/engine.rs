@@ -52,6 +52,11 @@ impl Engine {
         self.executor.devices().is_some()
     }
 
+    /// Why tasks that are fused have no kernel on its devices: there is no NVRTC to compile it.
+    pub fn no_fused_kernels(&self) -> Option<String> {
+        self.executor.has_real_devices().then(crate::cuda::no_compiler).flatten()
+    }
+
     /// The number of its workers.
     pub fn workers(&self) -> usize {
         self.shared().host().workers()

@@ -19,7 +19,7 @@ use super::pending_call::PendingCalls;
 use super::step_kind::StepKind;
 use super::steps::Step;
 use super::target::{Target, targets};
-use super::target_choice::{Candidate, TargetChoice};
+use super::target_choice::{Candidate, Moment, TargetChoice};
 use super::varying::{CallNumbers, Varying};
 use crate::access::AccessMode;
 use crate::array::Array;
@@ -84,7 +84,7 @@ impl Keeps for Instance {
 
     fn has_ended(&self) {
         if let Some(choice) = &self.choice {
-            choice.end(self.engine.executor().clock().now_ns());
+            choice.end(|| self.now());
         }
     }
 }
@@ -332,6 +332,12 @@ impl Instance {
         &self.pending
     }
 
+    /// What a replay is measured by.
+    fn now(&self) -> Moment {
+        let executor = self.engine.executor();
+        Moment { time_ns: executor.clock().now_ns(), lost_tasks: executor.counters().lost_tasks() }
+    }
+
     /// Where it runs now, whether that was chosen for good, and what is known of each target, in lines; nothing if it is not measured.
     pub fn shown_target(&self) -> Option<String> {
         let executor = self.engine.executor();
@@ -368,14 +374,20 @@ impl Instance {
         }
         let running = Running { envelope, keeps: Arc::<Self>::clone(&self) };
         let executor = self.engine.executor();
-        let graph = || self.on_device.as_ref().ok().filter(|device| device.runs(executor));
-        let target = match &self.choice {
-            Some(choice) => {
-                choice.begin(executor.clock().now_ns(), |target| target != Target::Graph || graph().is_some())
-            }
-            None => Target::Graph,
+        let on_device = self.on_device.as_ref().ok();
+        let is_possible = |target| match target {
+            Target::Graph => on_device.is_some_and(|device| device.is_possible(executor)),
+            Target::Kind(worker) => executor.host().works(worker),
+            Target::Any => true,
         };
-        match graph().filter(|_| target == Target::Graph) {
+        let mut target =
+            self.choice.as_ref().map_or(Target::Graph, |choice| choice.begin(self.now(), is_possible));
+        let device = on_device.filter(|device| target == Target::Graph && device.runs(executor));
+        if target == Target::Graph && device.is_none() {
+            self.choice.iter().for_each(TargetChoice::leave);
+            target = Target::Any;
+        }
+        match device {
             // SAFETY: guaranteed by the caller.
             Some(device) => unsafe { device.begin(executor, running, bound) },
             // SAFETY: as above.

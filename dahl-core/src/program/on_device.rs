@@ -57,12 +57,17 @@ impl OnDevice {
         Ok(Self { worker, replay })
     }
 
-    /// Whether the device is to run the next replay as one graph: it is there, and nobody wants to see single tasks.
+    /// Whether the device is to run the next replay as one graph: it can, has room, and nobody wants to see single tasks.
     pub(super) fn runs(&self, executor: &Executor) -> bool {
         executor.recorder().is_none()
             && !executor.shows_submissions()
-            && executor.is_working_device(self.worker)
-            && self.program().is_some_and(|program| !program.is_refused() && !program.is_paused())
+            && self.is_possible(executor)
+            && self.program().is_some_and(|program| !program.is_paused())
+    }
+
+    /// Whether the device is there and has not refused the program.
+    pub(super) fn is_possible(&self, executor: &Executor) -> bool {
+        executor.is_working_device(self.worker) && self.program().is_some_and(|program| !program.is_refused())
     }
 
     /// What the device runs.

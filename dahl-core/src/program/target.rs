@@ -31,7 +31,7 @@ impl Target {
     fn workers(self, executor: &Executor) -> Vec<usize> {
         let kind = |worker: usize| &executor.worker(worker).kind;
         let runs = |worker: &usize| match self {
-            Self::Graph => executor.is_real_device(*worker),
+            Self::Graph => first_device(executor) == Some(*worker),
             Self::Kind(of) => kind(*worker) == kind(of),
             Self::Any => true,
         };
@@ -81,9 +81,9 @@ impl Target {
                             .sum();
                         Some((free_at[worker].max(ready_at[number]) + copies + expected.ns, worker))
                     };
-                    let of_others = || (0..executor.workers()).collect::<Vec<_>>();
+                    let of_all = || (0..executor.workers()).collect::<Vec<_>>();
                     let can_run = |worker: &usize| executor.host().can_run(*worker, desc);
-                    let able = if workers.iter().any(can_run) { workers.clone() } else { of_others() };
+                    let able = if workers.iter().any(can_run) { workers.clone() } else { of_all() };
                     let (ends, worker) = able.iter().filter_map(on).min()?;
                     (ends_at, free_at[worker]) = (ends, ends);
                     places.use_at(step, executor.worker(worker).node);
@@ -98,6 +98,11 @@ impl Target {
         }
         Some(end)
     }
+}
+
+/// The worker of the device that runs graphs.
+fn first_device(executor: &Executor) -> Option<usize> {
+    (0..executor.workers()).find(|&worker| executor.is_real_device(worker))
 }
 
 /// The targets of a program with these steps among which the fastest is to be found, with their expected durations. None if the
@@ -115,7 +120,8 @@ pub(super) fn targets(
     let kind = |worker: usize| &executor.worker(worker).kind;
     let firsts = workers.filter(|&worker| (0..worker).all(|other| kind(other) != kind(worker)));
     // The worker of a graph runs its tasks one by one only if it must.
-    let kinds = firsts.filter(|&worker| graph.is_none() || !executor.is_real_device(worker));
+    let of_graph = graph.and_then(|_| first_device(executor));
+    let kinds = firsts.filter(|&worker| of_graph.is_none_or(|of_graph| kind(worker) != kind(of_graph)));
     let targets = graph.into_iter().chain(kinds.map(Target::Kind)).chain([Target::Any]);
     let able = targets.filter(|target| *target == Target::Graph || target.can_run(executor, steps));
     Some(able.map(|target| (target, target.expected_ns(executor, arrays, steps))).collect())

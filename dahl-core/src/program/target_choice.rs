@@ -5,9 +5,10 @@
 //! device, on the workers of each kind, and as the scheduler places its tasks. The durations that performance models know say which
 //! target is tried first, and which are not worth it. The fastest one stays.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use super::target::Target;
+use crate::sync::{Mutex, MutexGuard};
 
 /// Replays on a target that are not counted: arrays come to where it needs them.
 const WARM_UP: u32 = 1;
@@ -17,6 +18,9 @@ const SAMPLES: u32 = 2;
 
 /// A target is not tried if it is expected to take so much more than the least time measured.
 const HOPELESS: f64 = 1.25;
+
+/// A target whose first replay takes so many times the least time measured is not tried again.
+const MUCH_SLOWER: u64 = 4;
 
 /// The targets of a program, and which one it uses.
 #[derive(Debug)]
@@ -30,9 +34,17 @@ struct State {
     current: usize,
     /// Replays on the current one since it was chosen.
     runs: u32,
-    /// When the replay began that is measured.
-    begun_ns: Option<u64>,
+    /// The replay that is measured.
+    begun: Option<Moment>,
     is_settled: bool,
+}
+
+/// What was so when a replay began or ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) time_ns: u64,
+    /// How many tasks of the runtime have failed or were cancelled. A replay in which some do is not measured: it is over early.
+    pub(super) lost_tasks: u64,
 }
 
 /// A target, and how long a replay takes there.
@@ -46,7 +58,7 @@ pub(super) struct Candidate {
 }
 
 impl TargetChoice {
-    /// A choice among these; none if there is nothing to choose.
+    /// A choice among these, of which the last is [`Target::Any`]; none if there is nothing to choose.
     pub(super) fn new(targets: impl IntoIterator<Item = (Target, Option<u64>)>) -> Option<Self> {
         let candidates = targets.into_iter().map(|(target, expected_ns)| Candidate {
             target,
@@ -58,10 +70,10 @@ impl TargetChoice {
         // tasks worse than the forecast does, so it must be expected to gain something.
         candidates.sort_by_key(|candidate| match (candidate.expected_ns, candidate.target) {
             (None, _) => u64::MAX,
-            (Some(ns), Target::Any) => ns + ns / 8,
+            (Some(ns), Target::Any) => ns.saturating_add(ns / 8),
             (Some(ns), Target::Graph | Target::Kind(_)) => ns,
         });
-        let state = State { candidates, current: 0, runs: 0, begun_ns: None, is_settled: false };
+        let state = State { candidates, current: 0, runs: 0, begun: None, is_settled: false };
         (state.candidates.len() > 1).then(|| Self { state: Mutex::new(state) })
     }
 
@@ -69,37 +81,43 @@ impl TargetChoice {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The target of a replay that begins now. `is_possible`: whether it can be used at the moment; if not, the replay is as the
-    /// scheduler places its tasks, and not measured.
-    pub(super) fn begin(&self, now_ns: u64, is_possible: impl FnOnce(Target) -> bool) -> Target {
+    /// The target of a replay that begins now. One that `is_possible` refuses is out for good: its device is lost, or does not take
+    /// the program.
+    pub(super) fn begin(&self, now: Moment, is_possible: impl Fn(Target) -> bool) -> Target {
         let mut state = self.state();
-        let target = state.candidates[state.current].target;
-        if !is_possible(target) {
-            state.begun_ns = None;
-            return Target::Any;
+        loop {
+            let target = state.candidates[state.current].target;
+            if target == Target::Any || is_possible(target) {
+                state.begun = (!state.is_settled).then_some(now);
+                return target;
+            }
+            state.remove_current();
         }
-        state.begun_ns = (!state.is_settled).then_some(now_ns);
-        target
     }
 
     /// The replay that runs is not on its target: it is not measured.
     pub(super) fn leave(&self) {
-        self.state().begun_ns = None;
+        self.state().begun = None;
     }
 
     /// A replay has ended.
-    pub(super) fn end(&self, now_ns: u64) {
+    pub(super) fn end(&self, now: impl FnOnce() -> Moment) {
         let mut state = self.state();
-        let Some(begun_ns) = state.begun_ns.take() else { return };
-        state.runs += 1;
-        if state.runs <= WARM_UP {
+        let Some(begun) = state.begun.take() else { return };
+        let now = now();
+        if now.lost_tasks != begun.lost_tasks {
             return;
         }
-        let taken_ns = now_ns.saturating_sub(begun_ns);
+        let taken_ns = now.time_ns.saturating_sub(begun.time_ns);
+        state.runs += 1;
+        let is_much_slower = state.fastest().is_some_and(|(least_ns, _)| taken_ns / MUCH_SLOWER > least_ns);
+        if state.runs <= WARM_UP && !is_much_slower {
+            return;
+        }
         let current = state.current;
         let least = &mut state.candidates[current].least_ns;
         *least = Some(least.map_or(taken_ns, |least| least.min(taken_ns)));
-        if state.runs == WARM_UP + SAMPLES {
+        if state.runs == WARM_UP + SAMPLES || is_much_slower {
             state.go_on();
         }
     }
@@ -112,42 +130,62 @@ impl TargetChoice {
 }
 
 impl State {
+    /// The least time that was measured, and where.
+    fn fastest(&self) -> Option<(u64, usize)> {
+        let measured = self.candidates.iter().enumerate();
+        measured.filter_map(|(index, candidate)| Some((candidate.least_ns?, index))).min()
+    }
+
     /// Goes on to the next target that is worth a try, or settles.
     fn go_on(&mut self) {
-        let measured = self.candidates.iter().enumerate();
-        let measured = measured.filter_map(|(index, candidate)| Some((candidate.least_ns?, index)));
-        let (least_ns, fastest) = measured.min().expect("one was measured");
+        let fastest = self.fastest();
         let is_worth_it = |candidate: &Candidate| {
-            let hope = |expected: u64| expected as f64 <= least_ns as f64 * HOPELESS;
+            let hope = |expected: u64| {
+                fastest.is_none_or(|(least_ns, _)| expected as f64 <= least_ns as f64 * HOPELESS)
+            };
             candidate.least_ns.is_none() && candidate.expected_ns.is_none_or(hope)
         };
-        let next = self.candidates.iter().position(is_worth_it);
+        let next = self.candidates.iter().position(is_worth_it).filter(|_| self.candidates.len() > 1);
         self.is_settled = next.is_none();
-        self.current = next.unwrap_or(fastest);
+        self.current = next.or(fastest.map(|(_, index)| index)).unwrap_or(0);
         self.runs = 0;
+    }
+
+    /// The current target is impossible: goes on without it.
+    fn remove_current(&mut self) {
+        self.candidates.remove(self.current);
+        self.begun = None;
+        self.go_on();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, TargetChoice};
+    use super::{Moment, Target, TargetChoice};
+
+    fn at(time_ns: u64) -> Moment {
+        Moment { time_ns, lost_tasks: 0 }
+    }
 
     /// Runs replays that take as long as `taken_ns` says, and returns their targets.
     fn targets(choice: &TargetChoice, replays: usize, taken_ns: impl Fn(Target) -> u64) -> Vec<Target> {
         let mut now_ns = 0;
         let replay = |_| {
-            let target = choice.begin(now_ns, |_| true);
+            let target = choice.begin(at(now_ns), |_| true);
             now_ns += taken_ns(target);
-            choice.end(now_ns);
+            choice.end(|| at(now_ns));
             target
         };
         (0..replays).map(replay).collect()
     }
 
+    fn choice<const N: usize>(targets: [(Target, Option<u64>); N]) -> TargetChoice {
+        TargetChoice::new(targets).expect("there are several")
+    }
+
     #[test]
     fn each_target_is_tried_and_the_fastest_stays() {
-        let all = [Target::Graph, Target::Kind(0), Target::Any];
-        let choice = TargetChoice::new(all.map(|target| (target, None))).expect("there are several");
+        let choice = choice([Target::Graph, Target::Kind(0), Target::Any].map(|target| (target, None)));
         let taken_ns = |target| if target == Target::Kind(0) { 5 } else { 9 };
         let targets = targets(&choice, 12, taken_ns);
         assert_eq!(targets[..9], [[Target::Graph; 3], [Target::Kind(0); 3], [Target::Any; 3]].concat());
@@ -158,40 +196,64 @@ mod tests {
 
     #[test]
     fn what_is_expected_to_be_slow_is_not_tried() {
-        let targets_and_ns =
-            [(Target::Kind(3), Some(400)), (Target::Kind(0), Some(100)), (Target::Any, Some(130))];
-        let choice = TargetChoice::new(targets_and_ns).expect("there are several");
-        assert_eq!(targets(&choice, 5, |_| 100), [Target::Kind(0); 5]);
+        let of = [(Target::Kind(3), Some(400)), (Target::Kind(0), Some(100)), (Target::Any, Some(130))];
+        assert_eq!(targets(&choice(of), 5, |_| 100), [Target::Kind(0); 5]);
         // Models may be wrong: if the first one is slow, the others are tried.
-        let choice = TargetChoice::new(targets_and_ns).expect("there are several");
         let taken_ns = |target| if target == Target::Kind(0) { 500 } else { 200 };
-        let targets = targets(&choice, 10, taken_ns);
+        let targets = targets(&choice(of), 10, taken_ns);
         assert_eq!(targets[3..6], [Target::Any; 3]);
         assert_eq!(targets[9], Target::Any);
     }
 
     #[test]
     fn a_kind_of_workers_comes_before_a_scheduler_that_gains_little() {
-        let choice = TargetChoice::new([(Target::Kind(0), Some(100)), (Target::Any, Some(95))])
-            .expect("there are two");
-        assert_eq!(choice.begin(0, |_| true), Target::Kind(0));
-        let choice = TargetChoice::new([(Target::Kind(0), Some(100)), (Target::Any, Some(80))])
-            .expect("there are two");
-        assert_eq!(choice.begin(0, |_| true), Target::Any);
+        let first = |any_ns| {
+            choice([(Target::Kind(0), Some(100)), (Target::Any, Some(any_ns))]).begin(at(0), |_| true)
+        };
+        assert_eq!(first(95), Target::Kind(0));
+        assert_eq!(first(80), Target::Any);
     }
 
     #[test]
-    fn a_replay_that_is_elsewhere_is_not_measured() {
-        let both = [(Target::Graph, Some(1)), (Target::Any, None)];
-        let choice = TargetChoice::new(both).expect("there are two");
-        for now_ns in 0..10 {
-            assert_eq!(choice.begin(now_ns, |_| false), Target::Any);
-            choice.end(now_ns + 1);
+    fn a_target_that_is_much_slower_is_tried_once() {
+        let choice = choice([(Target::Graph, None), (Target::Kind(0), None), (Target::Any, Some(1000))]);
+        let taken_ns = |target| if target == Target::Graph { 10 } else { 1000 };
+        let targets = targets(&choice, 6, taken_ns);
+        let expected = [&[Target::Any; 3][..], &[Target::Graph; 3]].concat();
+        assert_eq!(targets, expected);
+        let rest: Vec<_> = (0..3)
+            .map(|_| {
+                let target = choice.begin(at(0), |_| true);
+                choice.end(|| at(taken_ns(target)));
+                target
+            })
+            .collect();
+        assert_eq!(rest, [Target::Kind(0), Target::Graph, Target::Graph]);
+    }
+
+    #[test]
+    fn a_replay_that_fails_or_is_elsewhere_is_not_measured() {
+        let choice = choice([(Target::Graph, Some(1)), (Target::Any, None)]);
+        for failure in 0..10 {
+            assert_eq!(choice.begin(Moment { time_ns: 0, lost_tasks: failure }, |_| true), Target::Graph);
+            choice.end(|| Moment { time_ns: 1, lost_tasks: failure + 1 });
+            choice.begin(at(0), |_| true);
+            choice.leave();
+            choice.end(|| at(1));
         }
-        assert_eq!(choice.begin(20, |_| true), Target::Graph);
-        choice.leave();
-        choice.end(30);
         assert!(choice.shown().2.iter().all(|candidate| candidate.least_ns.is_none()));
+    }
+
+    #[test]
+    fn a_target_that_is_impossible_is_out() {
+        let choice = choice([(Target::Graph, Some(1)), (Target::Kind(0), Some(2)), (Target::Any, None)]);
+        assert_eq!(choice.begin(at(0), |target| target != Target::Graph), Target::Kind(0));
+        // Also after it was chosen.
+        let taken_ns = |target| if target == Target::Kind(0) { 5 } else { 9 };
+        targets(&choice, 9, taken_ns);
+        assert!(matches!(choice.shown(), (Target::Kind(0), true, _)));
+        assert_eq!(choice.begin(at(0), |_| false), Target::Any);
+        assert!(choice.shown().1, "nothing else is left");
     }
 
     #[test]

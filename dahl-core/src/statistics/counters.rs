@@ -172,6 +172,14 @@ impl Counters {
         Losses { failed, cancelled, lost_ns }
     }
 
+    /// The number of tasks without success.
+    pub(crate) fn lost_tasks(&self) -> u64 {
+        let of = |own: &CachePadded<WorkerCounters>| {
+            own.failed.load(Ordering::Relaxed) + own.cancelled.load(Ordering::Relaxed)
+        };
+        self.workers.iter().map(of).sum()
+    }
+
     /// Such tasks, by codelet.
     pub(crate) fn losses(&self) -> Vec<(&'static Codelet, Losses)> {
         self.all_losses().clone()

@@ -153,6 +153,7 @@ impl Passes {
     /// Takes a graph through the passes for a runtime.
     pub(crate) fn run(self, graph: &mut Graph, engine: &Engine) -> Vec<PassReport> {
         let has_devices = engine.has_devices();
+        let no_fused_kernels = engine.no_fused_kernels();
         let mut reports = self.run_bodies(graph, engine);
         let mut run = |on: bool, name: &'static str, pass: &dyn Fn(&mut Graph) -> Vec<String>| {
             if on {
@@ -167,7 +168,7 @@ impl Passes {
         run(self.common_subexpressions, "common subexpressions", &common_subexpressions::run);
         run(self.dead_tasks, "dead tasks", &dead_tasks::run);
         let fuses = Fuses {
-            maps: self.fusion,
+            maps: self.fusion && no_fused_kernels.is_none(),
             reductions: self.reductions && !has_devices,
             epilogues: self.epilogues && !has_devices,
             shares_kernels: engine.workers() > 1,
@@ -181,6 +182,10 @@ impl Passes {
             (self.views, "views", "not done: on a device, arrays are read as they lie there"),
             (self.in_place, "in place", "not done: in place, a kernel of a device may need a copy"),
         ];
+        if let Some(reason) = no_fused_kernels.filter(|_| self.fusion) {
+            let (tasks, notes) = (graph.tasks(), vec![format!("not done: {reason}")]);
+            reports.push(PassReport { pass: "fusion", before: tasks, after: tasks, notes });
+        }
         for (_, pass, note) in not_on_devices.into_iter().filter(|(on, ..)| *on && has_devices) {
             let (tasks, notes) = (graph.tasks(), vec![note.to_owned()]);
             reports.push(PassReport { pass, before: tasks, after: tasks, notes });

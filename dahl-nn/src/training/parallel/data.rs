@@ -98,6 +98,7 @@ where
             return Ok(());
         }
         let arena = self.arena;
+        arena.set_gathered_bytes(usize::MAX);
         self.model.for_each_parameter(|_, parameter| {
             arena.set_sharded(&mut parameter.value, false);
             Ok(())

@@ -71,7 +71,7 @@ fn stretched_inputs_are_read_by_a_fused_kernel() {
     maps_are_one_kernel::<bf16>([5, 67], [5, 1]);
 }
 
-/// What has no kernel in CUDA stays apart, and the rest is fused.
+/// What is no map with a kernel in CUDA stays apart, and the rest is fused.
 #[program]
 fn with_sums<'s>(scope: &'s Recording<'_>, x: &Vector<'_, f32>) -> Result<Vector<'s, f32>> {
     let y = neg_init(scope, &square_init(scope, x)?)?;
@@ -80,7 +80,7 @@ fn with_sums<'s>(scope: &'s Recording<'_>, x: &Vector<'_, f32>) -> Result<Vector
 }
 
 #[test]
-fn a_task_without_a_kernel_in_cuda_stays_apart() {
+fn a_task_that_is_no_map_stays_apart() {
     in_seeds(0..1, |rt, _| {
         let mut program = WithSums::new(rt);
         let x = rt.from_vec([4], vec![1.0, 2.0, 3.0, 4.0])?;
