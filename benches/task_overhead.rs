@@ -3,7 +3,8 @@
 //!
 //! `cargo bench -p dahl-benches --bench task_overhead [-- --workers 2 --graph chain --scheduler eager --rounds 3 --json]`. Each row is the
 //! median of several rounds of 200,000 tasks, after one that is not counted. `benches/starpu/compare.py` runs it, and the
-//! same tasks in StarPU, in turn.
+//! same tasks in StarPU, in turn. With `--replayed` each row is followed by one of the same tasks in a program of 2,000 that is
+//! replayed; the rounds of both are in turn.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +14,8 @@ use dahl::{Result, RuntimeBuilder};
 use lexopt::prelude::*;
 
 const TASKS: usize = 200_000;
+/// The tasks of a program.
+const PROGRAM: usize = 2_000;
 const ARRAYS: usize = 64;
 
 /// How long a task of `independent 1 us` works.
@@ -70,10 +73,13 @@ impl Random {
 
 type Arrays = Vec<Vector<'static, f32>>;
 
+/// Submits so many tasks.
+type Submit = fn(&mut [Vector<'_, f32>], usize) -> Result<()>;
+
 /// What the tasks are, and what they depend on.
 struct Graph {
     name: &'static str,
-    submit: fn(&mut Arrays) -> Result<()>,
+    submit: Submit,
 }
 
 const GRAPHS: [Graph; 4] = [
@@ -83,20 +89,31 @@ const GRAPHS: [Graph; 4] = [
     Graph { name: "independent-1us", submit: independent_1us },
 ];
 
+/// The tasks of graph number `graph`, as a program.
+#[program]
+fn recorded(
+    _scope: &Recording<'_>,
+    arrays: &mut [Vector<'_, f32>],
+    graph: usize,
+    tasks: usize,
+) -> Result<()> {
+    (GRAPHS[graph].submit)(arrays, tasks)
+}
+
 /// RW on 64 arrays in turn.
-fn independent(arrays: &mut Arrays) -> Result<()> {
-    (0..TASKS).try_for_each(|i| touch(&mut arrays[i % ARRAYS]))
+fn independent(arrays: &mut [Vector<'_, f32>], tasks: usize) -> Result<()> {
+    (0..tasks).try_for_each(|i| touch(&mut arrays[i % ARRAYS]))
 }
 
 /// RW on one array.
-fn chain(arrays: &mut Arrays) -> Result<()> {
-    (0..TASKS).try_for_each(|_| touch(&mut arrays[0]))
+fn chain(arrays: &mut [Vector<'_, f32>], tasks: usize) -> Result<()> {
+    (0..tasks).try_for_each(|_| touch(&mut arrays[0]))
 }
 
 /// R, R, W on random ones of 64 arrays, the output another than the inputs.
-fn random(arrays: &mut Arrays) -> Result<()> {
+fn random(arrays: &mut [Vector<'_, f32>], tasks: usize) -> Result<()> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for _ in 0..TASKS {
+    for _ in 0..tasks {
         let out = random.below(ARRAYS);
         let mut other = || (out + 1 + random.below(ARRAYS - 1)) % ARRAYS;
         let (a, b) = (other(), other());
@@ -111,8 +128,8 @@ fn random(arrays: &mut Arrays) -> Result<()> {
 }
 
 /// The same as `independent`, with work.
-fn independent_1us(arrays: &mut Arrays) -> Result<()> {
-    (0..TASKS).try_for_each(|i| work(&mut arrays[i % ARRAYS]))
+fn independent_1us(arrays: &mut [Vector<'_, f32>], tasks: usize) -> Result<()> {
+    (0..tasks).try_for_each(|i| work(&mut arrays[i % ARRAYS]))
 }
 
 fn arrays(rt: &Runtime, count: usize) -> Result<Arrays> {
@@ -132,6 +149,7 @@ struct Settings {
     graph: Option<String>,
     scheduler: Option<String>,
     rounds: Option<usize>,
+    is_replayed: bool,
     is_json: bool,
 }
 
@@ -145,6 +163,7 @@ impl Settings {
                 Long("graph") => settings.graph = Some(parser.value()?.string()?),
                 Long("scheduler") => settings.scheduler = Some(parser.value()?.string()?),
                 Long("rounds") => settings.rounds = Some(parser.value()?.parse()?),
+                Long("replayed") => settings.is_replayed = true,
                 Long("json") => settings.is_json = true,
                 Long("bench") => {} // cargo says so
                 other => return Err(other.unexpected()),
@@ -164,19 +183,28 @@ impl Settings {
         }
     }
 
-    /// Nanoseconds a task, round by round.
-    fn times(&self, graph: &Graph, workers: usize) -> Result<Vec<f64>> {
+    /// Nanoseconds a task, in order: of tasks that are submitted, and of those of a program, in turn, if that is wanted.
+    fn times(&self, number: usize, workers: usize) -> Result<Vec<Vec<f64>>> {
         let rt = self.builder(workers).build()?;
         let mut arrays = arrays(&rt, ARRAYS)?;
-        let mut times = Vec::new();
+        let mut program = Recorded::new(&rt).passes(Passes::none());
+        let mut times = vec![Vec::new(); 1 + usize::from(self.is_replayed)];
         for _ in 0..=self.rounds.unwrap_or(7) {
-            let begin = Instant::now();
-            (graph.submit)(&mut arrays)?;
-            rt.wait()?;
-            times.push(begin.elapsed().as_nanos() as f64 / TASKS as f64);
+            for (form, times) in times.iter_mut().enumerate() {
+                let begin = Instant::now();
+                if form == 0 {
+                    (GRAPHS[number].submit)(&mut arrays, TASKS)?;
+                } else {
+                    (0..TASKS / PROGRAM).try_for_each(|_| program.call(&mut arrays, number, PROGRAM))?;
+                }
+                rt.wait()?;
+                times.push(begin.elapsed().as_nanos() as f64 / TASKS as f64);
+            }
         }
-        times.remove(0);
-        times.sort_by(f64::total_cmp);
+        for times in &mut times {
+            times.remove(0);
+            times.sort_by(f64::total_cmp);
+        }
         Ok(times)
     }
 
@@ -189,7 +217,7 @@ impl Settings {
         set_open(false);
         held.iter_mut().try_for_each(hold)?;
         let before = resident_bytes();
-        let submitted = (graph.submit)(&mut arrays);
+        let submitted = (graph.submit)(&mut arrays, TASKS);
         let after = resident_bytes();
         set_open(true);
         rt.wait()?;
@@ -198,25 +226,26 @@ impl Settings {
         Ok(grown.map(|bytes| bytes as f64 / TASKS as f64))
     }
 
-    fn row(&self, graph: &Graph, workers: usize) -> Result<()> {
+    fn rows(&self, number: usize, workers: usize) -> Result<()> {
+        let graph = &GRAPHS[number];
         // The memory first: what a round has touched, the next one uses again.
         let bytes = self.bytes_in_flight(graph, workers)?;
-        let times = self.times(graph, workers)?;
-        let (median, min, max) = (times[times.len() / 2], times[0], times[times.len() - 1]);
-        if self.is_json {
-            let line = serde_json::json!({
-                "graph": graph.name,
-                "workers": workers,
-                "ns_per_task": median,
-                "bytes_per_task": bytes,
-            });
-            println!("{line}");
-        } else {
-            let bytes = bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"));
-            let name = graph.name;
-            println!(
-                "{name:<16} {workers:>8} {median:>7.0} ns {min:>7.0} ns {max:>7.0} ns {bytes:>14} in flight"
-            );
+        for (times, is_replayed) in self.times(number, workers)?.iter().zip([false, true]) {
+            let (median, min, max) = (times[times.len() / 2], times[0], times[times.len() - 1]);
+            let name = if is_replayed { format!("{}, replayed", graph.name) } else { graph.name.to_owned() };
+            let bytes = bytes.filter(|_| !is_replayed);
+            if self.is_json {
+                let line = serde_json::json!({
+                    "graph": name,
+                    "workers": workers,
+                    "ns_per_task": median,
+                    "bytes_per_task": bytes,
+                });
+                println!("{line}");
+            } else {
+                let bytes = bytes.map_or(String::new(), |bytes| format!("{bytes:.0} B in flight"));
+                println!("{name:<26} {workers:>8} {median:>7.0} ns {min:>7.0} ns {max:>7.0} ns {bytes:>20}");
+            }
         }
         Ok(())
     }
@@ -226,16 +255,16 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let settings = Settings::parse()?;
     if !settings.is_json {
         println!(
-            "{:<16} {:>8} {:>10} {:>10} {:>10} {:>14}",
+            "{:<26} {:>8} {:>10} {:>10} {:>10} {:>20}",
             "tasks", "workers", "median", "min", "max", "memory"
         );
     }
-    for graph in &GRAPHS {
+    for (number, graph) in GRAPHS.iter().enumerate() {
         if settings.graph.as_ref().is_some_and(|wanted| wanted != graph.name) {
             continue;
         }
         for &workers in &settings.workers {
-            settings.row(graph, workers)?;
+            settings.rows(number, workers)?;
         }
     }
     Ok(())
