@@ -4,7 +4,8 @@
     python steps.py --network gpt --type f32 --workers 1 --weights FILE [--compiled]
 
 It begins with the weights that dahl wrote, and reads numbers of seconds from its standard input: for each it goes on for so
-long, and prints the seconds and the loss of each step as a line of JSON.
+long, and prints the seconds and the loss of each step as a line of JSON. With `--peak` it prints the most memory that the
+arrays of one step have at one time, and leaves.
 """
 
 import argparse
@@ -116,15 +117,29 @@ class Training:
         scores = self.model(x)
         return functional.cross_entropy(scores.view(-1, scores.shape[-1]), y.reshape(-1))
 
-    def step(self) -> float:
+    def step(self, keeps_gradients: bool = False) -> float:
         x, y = self.batch()
-        self.optimizer.zero_grad()
+        self.optimizer.zero_grad(set_to_none=not keeps_gradients)
         loss = self.forward(x, y)
         loss.backward()
         if self.clips:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         return loss.item()
+
+
+def peak_bytes(training: Training) -> int:
+    """The most memory that the arrays of a step have at one time, without parameters, gradients and the optimizer's state."""
+    training.step(keeps_gradients=True)
+    training.step(keeps_gradients=True)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        training.step(keeps_gradients=True)
+    used = most = 0
+    events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        used += event.nbytes()
+        most = max(most, used)
+    return most
 
 
 class Writing:
@@ -166,6 +181,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--weights", type=pathlib.Path, required=True, help="a safetensors file that dahl wrote")
     parser.add_argument("--compiled", action="store_true", help="by torch.compile")
     parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--peak", action="store_true", help="prints the most memory of a step's arrays")
     parser.add_argument("--temperature", type=float, default=0.8)
     return parser.parse_args()
 
@@ -174,6 +190,9 @@ def main() -> None:
     settings = arguments()
     torch.set_num_threads(settings.workers)
     what = Writing(settings) if settings.network == "writing" else Training(settings)
+    if settings.peak and isinstance(what, Training):
+        print(json.dumps({"peak_bytes": peak_bytes(what), "version": torch.__version__}))
+        return
     for line in sys.stdin:
         seconds, outcomes = [], []
         began = time.perf_counter()

@@ -98,10 +98,17 @@ pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = max(x, 0)`, element by element; NaN stays NaN.
-#[codelet(R, W, reference = reference::relu, error = rounded)]
+#[codelet(R, W, gradient = relu_gradient(out), reference = reference::relu, error = rounded)]
 pub fn relu<T: Real>(x: T) -> T {
     // One comparison; `max` would also compare the signs of zeros.
     if x <= T::ZERO { T::ZERO } else { x }
+}
+
+/// Of the output, which the next operation mostly keeps as its own input: so the input of this one is not kept.
+fn relu_gradient<T: Real, const N: usize>(rule: ReluGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = relu_backward_init(rule.scope, rule.out, rule.gradient)?;
+    Ok(())
 }
 
 /// The gradient of [`relu`] by its input: `out = gradient` where `x > 0`, else 0. `x` may be the input or the output of

@@ -8,6 +8,7 @@ use dahl_nn::optimizer::{Stateful, UpdateRule};
 use dahl_nn::prelude::*;
 
 use crate::lenet::LeNet;
+use crate::plans::{self, Placing};
 use crate::resnet::{Extents, ResNet};
 use crate::{Settings, serve};
 
@@ -112,6 +113,19 @@ where
     optimizer.prepare(&mut model)?;
     let batches = batches::<T>(rt, batch_size, border)?;
     let mut turns = batches.iter().cycle();
+    if settings.plans {
+        for placing in Placing::ALL {
+            let (images, labels) = &batches[0];
+            let learn = LearnImages::new(rt);
+            let mut learn = if let Placing::Tight = placing { learn.tight() } else { learn };
+            let step = || {
+                learn.call(images, labels, &mut model, &mut optimizer)?;
+                Ok(learn.memory_plan().clone())
+            };
+            plans::print(rt, placing, step)?;
+        }
+        return Ok(());
+    }
     let mut learn = LearnImages::new(rt);
     let step = || {
         let Some((images, labels)) = turns.next() else { return Ok(f64::NAN) };

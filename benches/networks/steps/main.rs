@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p dahl-benches --bench steps -- --network gpt --type f32 --workers 1`, which then reads numbers of seconds from its
 //! standard input. For each it goes on for so long, and prints the seconds and the loss of each step as a line of JSON.
-//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn.
+//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn. With `--plans` it takes a step of each memory plan,
+//! and prints their bytes as lines of JSON (`benches/pytorch/peaks.py`).
 
 use std::io::{self, BufRead as _};
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ mod images;
 mod lenet;
 #[path = "../peak.rs"]
 mod peak;
+mod plans;
 #[path = "../../../dahl-nn/examples/networks/resnet.rs"]
 mod resnet;
 mod text;
@@ -38,13 +40,15 @@ pub(crate) struct Settings {
     pub(crate) workers: usize,
     /// Where the first weights are written, for the other program.
     pub(crate) save: Option<PathBuf>,
+    /// Whether memory plans are printed.
+    pub(crate) plans: bool,
     pub(crate) temperature: f64,
 }
 
 impl Settings {
     fn parse() -> Result<Self, lexopt::Error> {
         let (network, element) = ("gpt".to_owned(), "f32".to_owned());
-        let mut settings = Self { network, element, workers: 1, save: None, temperature: 0.8 };
+        let mut settings = Self { network, element, workers: 1, save: None, plans: false, temperature: 0.8 };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -52,6 +56,7 @@ impl Settings {
                 Long("type") => settings.element = parser.value()?.string()?,
                 Long("workers") => settings.workers = parser.value()?.parse()?,
                 Long("save") => settings.save = Some(parser.value()?.into()),
+                Long("plans") => settings.plans = true,
                 Long("temperature") => settings.temperature = parser.value()?.parse()?,
                 Long("bench") => {} // cargo says so
                 other => return Err(other.unexpected()),

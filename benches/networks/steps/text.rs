@@ -12,6 +12,7 @@ use dahl_nn::prelude::*;
 
 use crate::char_lstm::{self, CharLstm};
 use crate::gpt::{Extents, Gpt};
+use crate::plans::{self, Placing};
 use crate::{Settings, serve};
 
 /// A GPT, and how it is trained.
@@ -135,6 +136,20 @@ where
     optimizer.prepare(&mut model)?;
     let windows = TokenWindows::new(tokens, len).stride(len);
     let mut batches = windows.batches(rt, batch_size);
+    if settings.plans {
+        for placing in Placing::ALL {
+            let Some(batch) = batches.next() else { continue };
+            let (inputs, targets) = batch?;
+            let learn = LearnTokens::new(rt);
+            let mut learn = if let Placing::Tight = placing { learn.tight() } else { learn };
+            let step = || {
+                learn.call(&inputs, &targets, &mut model, &mut optimizer)?;
+                Ok(learn.memory_plan().clone())
+            };
+            plans::print(rt, placing, step)?;
+        }
+        return Ok(());
+    }
     let mut learn = LearnTokens::new(rt);
     let step = || {
         let Some(batch) = batches.next() else { return Ok(f64::NAN) };
