@@ -121,6 +121,29 @@ impl Platform {
         device.zip(self.devices()).is_some_and(|(device, devices)| !devices.is_lost(device))
     }
 
+    /// Whether worker `worker` can run a task, which may prefer others.
+    pub(crate) fn is_able(&self, worker: usize, task: &TaskDesc) -> bool {
+        let has_kernel = match task.action() {
+            Action::Kernel(call) => {
+                self.has_kernel(worker, call.codelet)
+                    && call.kernel.is_none_or(|kernel| self.is_for(worker, kernel))
+            }
+            Action::Program(_) => self.is_working_device(worker),
+            _ => self.worker(worker).is_cpu() || self.can_reduce(worker, task),
+        };
+        has_kernel
+            && match task.place() {
+                Placement::Any | Placement::Prefers(_) => true,
+                Placement::Worker(wanted) => worker == wanted,
+                Placement::KindOf(wanted) => self.is_alike(worker, wanted),
+            }
+    }
+
+    /// Whether two workers are of one kind.
+    fn is_alike(&self, worker: usize, other: usize) -> bool {
+        self.worker(worker).kind == self.worker(other).kind
+    }
+
     /// Whether worker `worker` is a real device that can run a task of a reduction.
     fn can_reduce(&self, worker: usize, task: &TaskDesc) -> bool {
         let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
@@ -131,21 +154,10 @@ impl Platform {
 
 impl Forecast for Platform {
     fn can_run(&self, worker: usize, task: &TaskDesc) -> bool {
-        let is_there = |worker: usize| match task.action() {
-            Action::Kernel(call) => {
-                self.has_kernel(worker, call.codelet)
-                    && call.kernel.is_none_or(|kernel| self.is_for(worker, kernel))
-            }
-            Action::Program(_) => self.is_working_device(worker),
-            _ => self.worker(worker).is_cpu() || self.can_reduce(worker, task),
-        };
-        let is_alike = |wanted: usize| self.worker(worker).kind == self.worker(wanted).kind;
-        is_there(worker)
+        self.is_able(worker, task)
             && match task.place() {
-                Placement::Any => true,
-                Placement::Worker(wanted) => worker == wanted,
-                Placement::KindOf(wanted) => is_alike(wanted),
-                Placement::Prefers(wanted) => is_alike(wanted) || !is_there(wanted),
+                Placement::Prefers(wanted) => self.is_alike(worker, wanted) || !self.is_able(wanted, task),
+                Placement::Any | Placement::Worker(_) | Placement::KindOf(_) => true,
             }
     }
 

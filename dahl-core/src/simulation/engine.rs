@@ -110,7 +110,7 @@ impl Engine {
             return Some(task);
         }
         let is_cpu = worker.device.is_none();
-        let suits = |returned: &Returned| (is_cpu || !returned.for_cpu) && returned.task.can_run_on(index);
+        let suits = |returned: &Returned| (is_cpu || !returned.for_cpu) && returned.task.is_able_on(index);
         match self.returned.iter().position(suits) {
             Some(place) => self.returned.remove(place).map(|returned| returned.task),
             None => shared.next_task(index),
@@ -136,7 +136,7 @@ impl Engine {
     fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
         let worker = &mut self.workers[index];
         let for_cpu = !fits(devices, worker, &task);
-        let is_able = task.can_run_on(index);
+        let is_able = task.is_able_on(index);
         if (for_cpu || !is_able) && may_run_elsewhere(shared, &task, for_cpu) {
             return self.returned.push_back(Returned { task, for_cpu });
         }
@@ -251,7 +251,7 @@ fn happen(shared: &Shared, time_ns: u64, event: Box<dyn FnOnce() + Send>) {
 /// Whether there is a worker that can run the task, a CPU worker if `for_cpu`.
 fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
     let suits = |worker: usize| !for_cpu || shared.worker(worker).is_cpu();
-    (0..shared.workers()).any(|worker| suits(worker) && task.can_run_on(worker))
+    (0..shared.workers()).any(|worker| suits(worker) && task.is_able_on(worker))
 }
 
 /// Whether the task fits a device's memory, if that were empty.

@@ -109,6 +109,11 @@ impl ReadyTask {
         self.host().can_run(worker, self.desc())
     }
 
+    /// The same, for a task that the worker which it prefers has given up: it has no room there.
+    pub(crate) fn is_able_on(&self, worker: usize) -> bool {
+        self.host().is_able(worker, self.desc())
+    }
+
     /// The predicted duration on worker `worker`, in nanoseconds, without transfers. None if no similar task has been
     /// measured there often enough: it must be measured then.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {

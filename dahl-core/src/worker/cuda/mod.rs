@@ -248,9 +248,7 @@ impl<'s> Worker<'s> {
         }
         let limit_bytes = self.memory.memory().limit_bytes();
         let too_large = limit_bytes.is_some_and(|limit| demand_bytes(task.peek().desc()) > limit);
-        if too_large
-            && let Some(able) = shared.able_worker(&task).filter(|&able| shared.worker(able).is_cpu())
-        {
+        if too_large && let Some(able) = able_cpu_worker(shared, &task) {
             return shared.send_to(able, task);
         }
         let task = task.task();
@@ -357,9 +355,11 @@ impl<'s> Worker<'s> {
     }
 }
 
-/// A CPU worker that can run a task.
+/// A CPU worker that can run a task, even if that prefers a device: not always the first one.
 fn able_cpu_worker(shared: &Shared, task: &ReadyTask) -> Option<usize> {
-    shared.able_worker(task).filter(|&able| shared.worker(able).is_cpu())
+    let cpu_workers = shared.cpu_workers();
+    let mut in_turn = (0..cpu_workers).map(|index| (task.sequence() as usize + index) % cpu_workers);
+    in_turn.find(|&worker| task.is_able_on(worker))
 }
 
 fn devices(shared: &Shared) -> &Devices {
