@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// The kinds of tags.
-const TAGS: u64 = 5;
+const TAGS: u64 = 6;
 
 /// The first bytes of each message, which are all unless the message is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ impl Header {
             Tag::Line(number) => (2, number, 0),
             Tag::ClockQuestion(number) => (3, number, 0),
             Tag::ClockAnswer(number) => (4, number, 0),
+            Tag::Hashes(number) => (5, number, 0),
         };
         let (kind, first, second) = match self.kind {
             Kind::Program(tag) => of_tag(tag),
@@ -79,7 +80,8 @@ impl Header {
             1 => Tag::Meeting(first),
             2 => Tag::Line(first),
             3 => Tag::ClockQuestion(first),
-            _ => Tag::ClockAnswer(first),
+            4 => Tag::ClockAnswer(first),
+            _ => Tag::Hashes(first),
         };
         let kind = match (kind / TAGS, kind % TAGS) {
             (0, _) => Kind::Program(tag),
@@ -104,7 +106,14 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written() {
         let value = Tag::Value { array: 3, version: u64::MAX };
-        let tags = [value, Tag::Meeting(4), Tag::Line(5), Tag::ClockQuestion(6), Tag::ClockAnswer(7)];
+        let tags = [
+            value,
+            Tag::Meeting(4),
+            Tag::Line(5),
+            Tag::ClockQuestion(6),
+            Tag::ClockAnswer(7),
+            Tag::Hashes(8),
+        ];
         let messages = tags.into_iter().flat_map(|tag| [Kind::Program(tag), Kind::NoValue(tag)]);
         let others = [Kind::Answers, Kind::Failed, Kind::Silent, Kind::Ended, Kind::Leaves];
         for kind in messages.chain(others) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub(crate) use init::output;
 pub use init::{map_shape, require};
-pub(crate) use ranks::{on_rank, set_owner};
+pub(crate) use ranks::{on_rank, require_rank, set_owner};
 
 use crate::array::{Array, Shared, byte_len, require_len};
 use crate::codelet::in_kernel;

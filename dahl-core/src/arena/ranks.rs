@@ -3,20 +3,23 @@
 use std::panic::Location;
 
 use super::Arena;
-use crate::array::Array;
+use crate::array::{Array, is_recording};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ranks::{Note, Ranks};
+use crate::ranks::{Note, PLACED_INSIDE, Ranks};
 use crate::task::set_sharded as set_array_sharded;
 
-/// Requires that there is a rank of this number.
+/// Requires that there is a rank of this number, and that this thread records no program, which runs on one rank.
 #[track_caller]
-fn require_rank(ranks: Option<&Ranks>, call: &str, rank: usize) -> Result<()> {
+pub(crate) fn require_rank(ranks: Option<&Ranks>, call: &str, rank: usize) -> Result<()> {
     let len = ranks.map_or(1, Ranks::len);
-    if rank < len {
+    let fact = if is_recording() && (ranks.is_some() || rank > 0) {
+        format!("{call}: {PLACED_INSIDE}")
+    } else if rank >= len {
+        format!("{call}: there is no rank {rank}, but {len} from 0 on")
+    } else {
         return Ok(());
-    }
-    let fact = format!("{call}: there is no rank {rank}, but {len} from 0 on");
+    };
     Err(Error::new(ErrorKind::Ranks { fact }))
 }
 
@@ -91,9 +94,10 @@ impl Arena {
     /// Sets whether an array is sharded: its owner alone keeps it. Another rank receives it for each task that reads it
     /// there, and gives the memory back after the task. Results do not depend on it. An array that is in parts is kept by all
     /// ranks that have them, and a part is not sharded. What the host reads, all ranks keep until a task writes it: a guard may be there until then.
+    /// While a program is recorded, nothing happens: its arguments are sharded, or not, when it is called.
     #[track_caller]
     pub fn set_sharded<T: Element, const N: usize>(&self, array: &mut Array<'_, T, N>, is_sharded: bool) {
-        if let Some(ranks) = self.runtime.host().ranks() {
+        if let Some(ranks) = self.runtime.host().ranks().filter(|_| !is_recording()) {
             set_array_sharded(ranks, array.state(), is_sharded, Location::caller());
         }
     }

@@ -31,7 +31,7 @@ use crate::graph::{
     Submitted,
 };
 use crate::memory::{ALIGN_BYTES, Block, Holder};
-use crate::task::{self, Draft, block_in_submission};
+use crate::task::{self, Draft, block_in_submission, drop_copy, runs_here};
 
 /// A program that is ready to run.
 #[derive(Debug)]
@@ -263,7 +263,8 @@ impl Instance {
         !self.varying.is_empty()
     }
 
-    /// Submits a replay on these arguments, which writes `outputs`. Returns immediately.
+    /// Submits a replay on these arguments, which writes `outputs`. Returns immediately. Over ranks it is one task, which one of them
+    /// runs.
     ///
     /// # Errors
     /// If an array is there twice, or of another runtime; if a tape must know a change of an argument; or inside of a
@@ -279,10 +280,6 @@ impl Instance {
         let fail = |kind| Err(Error::at(kind, location));
         if in_kernel() {
             return fail(ErrorKind::InsideKernel { call: program });
-        }
-        if executor.ranks().is_some() {
-            let fact = "a program cannot be replayed over ranks; call its function".to_owned();
-            return fail(ErrorKind::Program { program, fact });
         }
         if executor.is_stopped() {
             return fail(ErrorKind::RuntimeDropped { subject: program });
@@ -305,24 +302,44 @@ impl Instance {
             let fact = "its arguments or its results are not those that it was recorded with".to_owned();
             return fail(ErrorKind::Program { program, fact });
         }
+        let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
+        let push = |draft: &mut Draft<'_, _>, state: &ArrayState, writes| {
+            let mode = if writes { AccessMode::RW } else { AccessMode::R };
+            draft.push(state, mode, |layout| layout.set_contiguous(&[]));
+            draft.desc_mut().add_tag();
+        };
+        for (state, writes) in states() {
+            if writes {
+                state.saves().note_write(location);
+            }
+            push(&mut draft, state, writes);
+        }
+        let mut passing = Vec::new();
+        if let Some(ranks) = executor.ranks() {
+            match runs_here(&draft, ranks, None, &arguments.numbers.bytes)? {
+                Some(of_ranks) => passing = of_ranks,
+                None => return Ok(()), // another rank replays it
+            }
+        }
+        for (state, writes) in states() {
+            state.flush_pending(if writes { AccessMode::RW } else { AccessMode::R });
+        }
+        push(&mut draft, self.turn.state(), true);
         let mut call = self.pending.take();
         call.bound.extend(states().map(|(state, _)| NonNull::from(state)));
         if !self.varying.is_empty() {
             call.numbers.copy_from(&arguments.numbers);
         }
-        let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
-        for (state, writes) in states().chain([(self.turn.state(), true)]) {
-            let mode = if writes { AccessMode::RW } else { AccessMode::R };
-            if writes {
-                state.saves().note_write(location);
-            }
-            state.flush_pending(mode);
-            draft.push(state, mode, |layout| layout.set_contiguous(&[]));
-            draft.desc_mut().add_tag();
-        }
         draft.set_party(Party::External(Begin::of(call.of(Arc::clone(self)))));
         draft.desc_mut().set_sequence(executor.host().next_sequence());
         draft.submit();
+        if let Some(ranks) = executor.ranks() {
+            for passing in passing {
+                let (state, _) =
+                    states().nth(passing.access).expect("an access to an argument or to a result");
+                drop_copy(ranks, state, passing.bytes, location);
+            }
+        }
         executor.serve_if_stopped();
         Ok(())
     }

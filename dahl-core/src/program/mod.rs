@@ -19,6 +19,7 @@ mod in_place;
 mod instance;
 mod moved;
 mod on_device;
+mod over_ranks;
 mod part;
 mod pending_call;
 mod record;

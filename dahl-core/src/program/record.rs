@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::bindings::Detached;
 use super::engine::Engine;
 use super::flow::ControlFlow;
+use super::over_ranks::note_recording;
 use super::region;
 use super::varying::{CallNumbers, Draws, Varying};
 use crate::access::AccessMode;
@@ -226,6 +227,9 @@ pub fn record(
     };
     if arrays.iter().any(is_filled) {
         return Err(refuse("it returns an array that it has filled with values; return a copy".to_owned()));
+    }
+    if let Some(ranks) = real.ranks() {
+        note_recording(ranks, program, &mut steps);
     }
     let varying = varying(&mut steps, &detached.numbers, &draws).map_err(refuse)?;
     Ok(Recorded { steps, varying, drawn: draws.count(), arrays, arguments, outputs })

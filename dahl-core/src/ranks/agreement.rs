@@ -1,67 +1,32 @@
 //! [`Agreement`]: whether the programs of all ranks do the same.
+//!
+//! What a program does is compared in *rounds*. A round ends at a meeting, or after [`ROUND`] submissions without one. Each rank sends
+//! a hash of the round to each other one. At a meeting a rank waits for those of the others; between meetings it goes on, and
+//! waits for those of a round when the next one ends. So it keeps two rounds at most, however long the program is.
 
-use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::mem;
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use super::awaited::{Awaited, Reason};
+use super::note::Note;
 use super::transport::{Destination, Tag, Transport};
 use crate::sleep::Monitor;
 
-/// What the program did since the last meeting.
+/// The submissions of a round that no meeting ends: few enough to keep, and so many that a rank rarely waits for others. One that is
+/// ahead of another has at most twice as many submissions more.
+const ROUND: usize = 1 << 14;
+
+/// What the program did that has not been compared.
 #[derive(Default)]
 pub(super) struct Agreement {
     notes: Vec<Note>,
-    meetings: u64,
-}
-
-/// Something that the program did: a hash of all that must be the same on all ranks, and what errors say of it. It is small, since
-/// there is one for each task of all ranks.
-#[derive(Debug)]
-pub(crate) struct Note {
-    hash: u64,
-    what: What,
-}
-
-const _: () = assert!(size_of::<Note>() <= 40);
-
-#[derive(Debug)]
-enum What {
-    Task { codelet: &'static str, location: &'static Location<'static> },
-    Call(Box<str>),
-}
-
-impl Note {
-    /// A task. `details` adds to the hash its arrays, shapes, arguments and the like.
-    pub(crate) fn task(
-        codelet: &'static str,
-        location: &'static Location<'static>,
-        details: impl FnOnce(&mut DefaultHasher),
-    ) -> Self {
-        // Without random keys: equal in all processes of one build.
-        let mut hasher = DefaultHasher::new();
-        (codelet, location).hash(&mut hasher);
-        details(&mut hasher);
-        Self { hash: hasher.finish(), what: What::Task { codelet, location } }
-    }
-
-    /// A call of the host.
-    pub(crate) fn call(line: String) -> Self {
-        let mut hasher = DefaultHasher::new();
-        line.hash(&mut hasher);
-        Self { hash: hasher.finish(), what: What::Call(line.into_boxed_str()) }
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.what {
-            What::Task { codelet, location } => write!(f, "{codelet}, submitted at {location}"),
-            What::Call(line) => f.write_str(line),
-        }
-    }
+    /// The rounds that have ended.
+    rounds: u64,
+    /// The last round, if it has not been compared yet.
+    before: Option<Round>,
+    /// Of a round that has been compared, for the next one.
+    spare: Vec<Note>,
 }
 
 /// How the thread of the program waits, and what wakes it.
@@ -95,64 +60,71 @@ impl Destination for Expected {
     }
 }
 
-/// Waits for a message.
-fn receive(
-    transport: &dyn Transport,
-    from: usize,
-    tag: Tag,
-    waiting: &Waiting<'_>,
-) -> Result<Vec<u8>, String> {
+/// Asks for a message.
+fn expect(transport: &dyn Transport, from: usize, tag: Tag, progress: &Arc<Monitor>) -> Arc<Message> {
     let message: Arc<Message> = Arc::default();
-    let progress = Arc::clone(waiting.progress);
-    transport.receive(
-        from,
-        tag,
-        Box::new(Expected { bytes: Vec::new(), message: Arc::clone(&message), progress }),
-    );
-    (waiting.until)(&|| message.get().is_some());
-    message.get().cloned().expect("it was waited for")
+    let expected =
+        Expected { bytes: Vec::new(), message: Arc::clone(&message), progress: Arc::clone(progress) };
+    transport.receive(from, tag, Box::new(expected));
+    message
 }
 
-impl Agreement {
-    pub(super) fn note(&mut self, note: Note) {
-        self.notes.push(note);
+/// A round that has ended here.
+struct Round {
+    number: u64,
+    notes: Vec<Note>,
+    /// The number of notes, and a hash of them.
+    summary: [u8; 16],
+    /// The summaries of the other ranks.
+    of_others: Vec<(usize, Arc<Message>)>,
+}
+
+impl Round {
+    /// Sends its summary to the other ranks, and asks for theirs.
+    fn end(transport: &dyn Transport, number: u64, notes: Vec<Note>, progress: &Arc<Monitor>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        notes.iter().for_each(|note| note.hash.hash(&mut hasher));
+        let mut summary = [0; 16];
+        summary[..8].copy_from_slice(&(notes.len() as u64).to_le_bytes());
+        summary[8..].copy_from_slice(&hasher.finish().to_le_bytes());
+        let (own, tag) = (transport.rank(), Tag::Meeting(number));
+        let others = || (0..transport.ranks()).filter(move |&rank| rank != own);
+        others().for_each(|rank| transport.send(rank, tag, Ok(Box::new(summary))));
+        let of_others = others().map(|rank| (rank, expect(transport, rank, tag, progress))).collect();
+        Self { number, notes, summary, of_others }
     }
 
-    /// Compares with all other ranks, also after a difference: each of them waits for this rank.
-    pub(super) fn meet(
-        &mut self,
+    /// Compares it with all other ranks, also after a difference: each of them waits for this rank.
+    fn compare(
+        &self,
         transport: &dyn Transport,
         awaited: &Awaited,
         waiting: &Waiting<'_>,
     ) -> Result<(), String> {
-        let (notes, meeting) = (mem::take(&mut self.notes), self.meetings);
-        self.meetings += 1;
-        let (own, tag) = (transport.rank(), Tag::Meeting(meeting));
-        let hashes: Vec<u64> = notes.iter().map(|note| note.hash).collect();
-        let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-        let others = || (0..transport.ranks()).filter(move |&rank| rank != own);
-        others().for_each(|rank| transport.send(rank, tag, Ok(Box::new(bytes.clone()))));
-        let here = notes.last().map_or_else(|| "a meeting".to_owned(), Note::to_string);
-        let receive = |rank, tag| {
+        let own = transport.rank();
+        let here = self.notes.last().map_or_else(|| "a meeting".to_owned(), Note::to_string);
+        let wait = |rank, tag, message: &Arc<Message>| {
             awaited.add(rank, tag, Reason::Meeting(here.clone()));
-            let message = receive(transport, rank, tag, waiting);
+            (waiting.until)(&|| message.get().is_some());
             awaited.remove(rank, tag);
-            message
+            message.get().cloned().expect("it was waited for")
+        };
+        let exchange = |rank, tag, bytes: Vec<u8>| {
+            transport.send(rank, tag, Ok(Box::new(bytes)));
+            wait(rank, tag, &expect(transport, rank, tag, waiting.progress))
         };
         let mut result = Ok(());
-        for rank in others() {
-            let compared = receive(rank, tag).and_then(|bytes| {
-                let theirs = bytes.chunks_exact(8);
-                let theirs: Vec<u64> =
-                    theirs.map(|hash| u64::from_le_bytes(hash.try_into().expect("8 bytes"))).collect();
-                if theirs == hashes {
+        for (rank, message) in &self.of_others {
+            let compared = wait(*rank, Tag::Meeting(self.number), message).and_then(|summary| {
+                if summary == self.summary {
                     return Ok(());
                 }
-                let first = hashes.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
-                let line = notes.get(first).map_or_else(|| "nothing more".to_owned(), Note::to_string);
-                let tag = Tag::Line(meeting);
-                transport.send(rank, tag, Ok(Box::new(line.clone())));
-                let other = receive(rank, tag)?;
+                let hashes: Vec<u8> = self.notes.iter().flat_map(|note| note.hash.to_le_bytes()).collect();
+                let theirs = exchange(*rank, Tag::Hashes(self.number), hashes.clone())?;
+                let pairs = hashes.chunks_exact(8).zip(theirs.chunks_exact(8));
+                let first = pairs.take_while(|(own, theirs)| own == theirs).count();
+                let line = self.notes.get(first).map_or_else(|| "nothing more".to_owned(), Note::to_string);
+                let other = exchange(*rank, Tag::Line(self.number), line.clone().into_bytes())?;
                 let other = String::from_utf8_lossy(&other);
                 let details = if other == *line { ", with other arrays, shapes, arguments or ranks" } else { "" };
                 Err(format!(
@@ -163,5 +135,53 @@ impl Agreement {
             result = result.and(compared);
         }
         result
+    }
+}
+
+impl Agreement {
+    pub(super) fn note(&mut self, note: Note) {
+        self.notes.push(note);
+    }
+
+    /// What it keeps.
+    pub(super) fn kept(&self) -> usize {
+        self.notes.len() + self.before.as_ref().map_or(0, |round| round.notes.len())
+    }
+
+    /// Whether a round ends without a meeting.
+    pub(super) fn is_full(&self) -> bool {
+        self.notes.len() >= ROUND
+    }
+
+    /// Ends a round, and compares the one before with all other ranks.
+    pub(super) fn end_round(
+        &mut self,
+        transport: &dyn Transport,
+        awaited: &Awaited,
+        waiting: &Waiting<'_>,
+    ) -> Result<(), String> {
+        let notes = mem::replace(&mut self.notes, mem::take(&mut self.spare));
+        let round = Round::end(transport, self.rounds, notes, waiting.progress);
+        self.rounds += 1;
+        let Some(before) = self.before.replace(round) else { return Ok(()) };
+        let result = before.compare(transport, awaited, waiting);
+        self.spare = before.notes;
+        self.spare.clear();
+        result
+    }
+
+    /// Ends a round, and compares all that has not been compared with all other ranks.
+    pub(super) fn meet(
+        &mut self,
+        transport: &dyn Transport,
+        awaited: &Awaited,
+        waiting: &Waiting<'_>,
+    ) -> Result<(), String> {
+        let earlier = self.end_round(transport, awaited, waiting);
+        let Some(last) = self.before.take() else { return earlier };
+        let result = last.compare(transport, awaited, waiting);
+        self.spare = last.notes;
+        self.spare.clear();
+        earlier.and(result)
     }
 }

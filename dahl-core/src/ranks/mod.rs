@@ -8,6 +8,9 @@ mod awaited;
 mod copies;
 mod distribution;
 mod gathered;
+mod kept;
+mod note;
+mod sent;
 mod table;
 mod transport;
 
@@ -15,11 +18,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use agreement::Agreement;
-pub(crate) use agreement::{Note, Waiting};
+pub(crate) use agreement::Waiting;
 pub(crate) use awaited::{Awaited, Reason};
 pub(crate) use copies::Missing;
 pub use distribution::Distribution;
 pub(crate) use gathered::Gathered;
+pub use kept::Kept;
+pub(crate) use note::Note;
+pub use sent::MessageTotal;
+use sent::Sent;
 pub(crate) use table::Table;
 pub use transport::{Destination, Message, Payload, Tag, Transport, Turn, Turns, deliver};
 
@@ -29,6 +36,10 @@ use crate::sync::{Mutex, MutexGuard};
 /// In place of a rank: tasks run where what they write is owned.
 const BY_OWNER: usize = usize::MAX;
 
+/// Why what a program submits has no rank of its own.
+pub(crate) const PLACED_INSIDE: &str =
+    "a program runs on one rank; place its calls, or own its arguments, and not what it submits";
+
 /// This rank's knowledge of all ranks.
 pub(crate) struct Ranks {
     transport: Arc<dyn Transport>,
@@ -36,6 +47,7 @@ pub(crate) struct Ranks {
     agreement: Mutex<Agreement>,
     awaited: Arc<Awaited>,
     gathered: Arc<Gathered>,
+    sent: Sent,
     /// The rank that runs the tasks that name none, or [`BY_OWNER`].
     placement: AtomicUsize,
 }
@@ -60,7 +72,7 @@ impl Ranks {
         let table = Mutex::new(Table::new(transport.ranks()));
         let placement = AtomicUsize::new(BY_OWNER);
         let (agreement, awaited, gathered) = (Mutex::default(), Arc::default(), Arc::default());
-        Self { transport, table, agreement, awaited, gathered, placement }
+        Self { transport, table, agreement, awaited, gathered, sent: Sent::default(), placement }
     }
 
     /// This rank.
@@ -103,9 +115,37 @@ impl Ranks {
         self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// The messages with values that this rank sends.
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
+    }
+
+    fn agreement(&self) -> MutexGuard<'_, Agreement> {
+        self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     /// Notes what the program does next.
     pub(crate) fn note(&self, note: Note) {
-        self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner).note(note);
+        self.agreement().note(note);
+    }
+
+    /// What this rank keeps of what all ranks do.
+    pub(crate) fn kept(&self) -> Kept {
+        let submissions = self.agreement().kept();
+        Kept { submissions, arrays: self.table().len() }
+    }
+
+    /// Compares with every other rank what was noted some time ago, if much has been noted since the last meeting. The caller holds no
+    /// lock: tasks may run meanwhile.
+    ///
+    /// # Errors
+    /// As [`meet`](Self::meet).
+    pub(crate) fn compare_if_due(&self, waiting: &Waiting<'_>) -> Result<(), String> {
+        let mut agreement = self.agreement();
+        if !agreement.is_full() {
+            return Ok(());
+        }
+        agreement.end_round(&*self.transport, &self.awaited, waiting)
     }
 
     /// Notes it, and compares all that was noted since the last meeting with every other rank.
@@ -113,7 +153,7 @@ impl Ranks {
     /// # Errors
     /// The first submission that differs, or why a rank does not answer.
     pub(crate) fn meet(&self, line: String, waiting: &Waiting<'_>) -> Result<(), String> {
-        let mut agreement = self.agreement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut agreement = self.agreement();
         agreement.note(Note::call(line));
         agreement.meet(&*self.transport, &self.awaited, waiting)
     }

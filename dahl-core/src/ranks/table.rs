@@ -20,6 +20,11 @@ impl Table {
         Self { ranks, used: 0, arrays: HashMap::new() }
     }
 
+    /// The arrays in use, with parts.
+    pub(crate) fn len(&self) -> usize {
+        self.arrays.len()
+    }
+
     fn of(&mut self, array: ArrayId) -> &mut Copies {
         let Self { ranks, used, arrays } = self;
         arrays.entry(array).or_insert_with(|| {

@@ -10,9 +10,11 @@ pub enum Tag {
         /// The number of writes before.
         version: u64,
     },
-    /// The hashes of a meeting.
+    /// The hash of a round: of what a rank has submitted since the one before.
     Meeting(u64),
-    /// The line that differs at a meeting.
+    /// The hashes of the submissions of a round that differs.
+    Hashes(u64),
+    /// The line that differs in a round.
     Line(u64),
     /// A question for the time, for traces.
     ClockQuestion(u64),

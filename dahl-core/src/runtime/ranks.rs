@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Engine;
-use crate::ranks::{Distribution, Ranks, Waiting};
+use crate::ranks::{Distribution, Kept, MessageTotal, Ranks, Waiting};
 use crate::task::send_to;
 
 /// Requires that either all ranks are simulated, with a network in virtual time, or none.
@@ -92,6 +92,7 @@ impl Runtime {
             Error::new(ErrorKind::Ranks { fact })
         })?;
         let Some(ranks) = ranks else { return Ok(()) };
+        arena::require_rank(Some(ranks), "scatter", 0)?;
         for (part, owner) in parts.iter().zip(owners) {
             ranks.table().set_owner(part.id(), owner);
             send_to(ranks, part.state(), owner, "scatter", Location::caller());
@@ -106,11 +107,7 @@ impl Runtime {
     #[track_caller]
     pub fn gather<T: Element, const N: usize>(&self, array: &Array<'_, T, N>, rank: usize) -> Result<()> {
         let ranks = self.executor.ranks();
-        let len = ranks.map_or(1, Ranks::len);
-        if rank >= len {
-            let fact = format!("gather: there is no rank {rank}, but {len} from 0 on");
-            return Err(Error::new(ErrorKind::Ranks { fact }));
-        }
+        arena::require_rank(ranks, "gather", rank)?;
         if let Some(ranks) = ranks {
             send_to(ranks, array.state(), rank, "gather", Location::caller());
         }
@@ -125,5 +122,15 @@ impl Runtime {
     /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.executor.ranks().map_or(1, Ranks::len)
+    }
+
+    /// The messages with values of arrays that this rank has sent to others. A message counts when it is submitted.
+    pub fn sent_messages(&self) -> MessageTotal {
+        self.executor.ranks().map_or_else(MessageTotal::default, |ranks| ranks.sent().total())
+    }
+
+    /// What this rank keeps of what all ranks do; none without ranks.
+    pub fn kept_of_ranks(&self) -> Option<Kept> {
+        self.executor.ranks().map(Ranks::kept)
     }
 }

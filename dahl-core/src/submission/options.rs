@@ -3,11 +3,11 @@
 use super::builder::{Task, no_kernel};
 use super::tag::Tag;
 use crate::access::AccessMode;
-use crate::array::Array;
+use crate::array::{Array, is_recording};
 use crate::description::{Call, Placement};
 use crate::error::{Error, ErrorKind, Failure};
 use crate::graph::{Callback, Host};
-use crate::ranks::Ranks;
+use crate::ranks::{PLACED_INSIDE, Ranks};
 
 impl<'a> Task<'a> {
     /// Changes the call, if there is a draft: with an earlier error there is none.
@@ -81,7 +81,12 @@ impl<'a> Task<'a> {
         if rank < ranks {
             self.rank = Some(rank);
         } else {
-            let fact = format!("{}: there is no rank {rank}, but {ranks} from 0 on", self.codelet.name);
+            let name = self.codelet.name;
+            let fact = if is_recording() {
+                format!("{name}: {PLACED_INSIDE}")
+            } else {
+                format!("{name}: there is no rank {rank}, but {ranks} from 0 on")
+            };
             self.fail(Error::at(ErrorKind::Ranks { fact }, self.location));
         }
         self

@@ -132,7 +132,9 @@ pub(super) fn post(
     let transport = Arc::clone(ranks.transport());
     let Tag::Value { array: number, version } = tag else { unreachable!("the table names values") };
     let ends = MessageEnds { from, to, array: number, version };
+    let bytes = region.map_or(array.bytes(), |region| region.len() * array.element_bytes());
     if ranks.rank() == from {
+        ranks.sent().add(bytes);
         let failing = Arc::clone(&transport);
         let failed = Callback::new(move |failure| {
             if let Some(failure) = failure {
@@ -148,7 +150,6 @@ pub(super) fn post(
     } else if ranks.rank() == to {
         let (codelet, mode) =
             if region.is_some() { (&RECEIVE_PIECE, AccessMode::RW) } else { (&RECEIVE, AccessMode::W) };
-        let bytes = region.map_or(array.bytes(), |region| region.len() * array.element_bytes());
         let awaited = Arc::clone(ranks.awaited());
         let has_begun = Arc::new(AtomicBool::new(false));
         let (begins, discarding) = (Arc::clone(&has_begun), Arc::clone(&transport));

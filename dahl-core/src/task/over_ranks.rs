@@ -20,13 +20,23 @@ pub(crate) struct Passing {
     pub(crate) bytes: usize,
 }
 
-/// Decides where the task runs, and posts the messages that it needs. Returns nothing if it runs on another rank, else which copies are
-/// dropped after it. Waits for earlier tasks while this rank has too much of sharded arrays.
+/// Decides where the task runs, and posts the messages that it needs. `details` are the same on all ranks, as the plain arguments. Returns
+/// nothing if it runs on another rank, else which copies are
+/// dropped after it. Waits for earlier tasks while this rank has too much of sharded arrays, and for ranks that are far behind.
+///
+/// # Errors
+/// If the programs of the ranks differ.
 pub(crate) fn runs_here<E: Engine + ?Sized>(
     draft: &Draft<'_, E>,
     ranks: &Ranks,
     on_rank: Option<usize>,
-) -> Option<Vec<Passing>> {
+    details: &[u8],
+) -> Result<Option<Vec<Passing>>> {
+    let until = |holds: &dyn Fn() -> bool| draft.engine().wait_until(holds);
+    let waiting = Waiting { until: &until, progress: draft.host().progress() };
+    ranks
+        .compare_if_due(&waiting)
+        .map_err(|fact| Error::at(ErrorKind::Ranks { fact }, draft.desc().location()))?;
     let on_rank = on_rank.or_else(|| ranks.placement());
     let (desc, location) = (draft.desc(), draft.desc().location());
     let arrays =
@@ -40,7 +50,7 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
             let number = array.map_or(u64::MAX, |array| table.number(array.id()));
             (number, access.layout.extents(), access.mode.name()).hash(hasher);
         }
-        (desc.arguments(), on_rank).hash(hasher);
+        (desc.arguments(), details, on_rank).hash(hasher);
     }));
     let is_redux = |mode: AccessMode| matches!(mode, AccessMode::REDUX(_));
     let target =
@@ -75,7 +85,7 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     }
     messages.iter().for_each(|(array, missing)| post(ranks, array, *missing, rank, location));
     stale.iter().for_each(|array| drop_copy(ranks, array, 0, location));
-    (rank == ranks.rank()).then_some(passing)
+    Ok((rank == ranks.rank()).then_some(passing))
 }
 
 /// Sets whether an array is sharded: then its owner alone keeps it, and its copies are dropped. The caller has the only borrow of the

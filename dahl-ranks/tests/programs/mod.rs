@@ -6,6 +6,8 @@ pub(crate) mod kernels;
 mod lengths;
 mod parts;
 mod random;
+mod replays;
+mod rounds;
 mod sharded;
 mod traces;
 mod tree_sum;
@@ -55,6 +57,23 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         tree_sum::tasks_of_a_call_run_on_its_rank_and_discarded_values_are_not_sent,
     ),
     ("parts::blocks_stay_where_they_are", parts::blocks_stay_where_they_are),
+    ("replays::replays_have_the_bits_of_one_runtime", replays::replays_have_the_bits_of_one_runtime),
+    (
+        "replays::recordings_that_differ_name_the_first_task",
+        replays::recordings_that_differ_name_the_first_task,
+    ),
+    ("replays::sharded_arguments_come_for_a_replay", replays::sharded_arguments_come_for_a_replay),
+    ("replays::no_task_of_a_program_is_placed", replays::no_task_of_a_program_is_placed),
+    (
+        "replays::a_task_of_a_replay_that_fails_has_no_value_on_any_rank",
+        replays::a_task_of_a_replay_that_fails_has_no_value_on_any_rank,
+    ),
+    ("rounds::what_a_rank_keeps_does_not_grow", rounds::what_a_rank_keeps_does_not_grow),
+    ("rounds::a_difference_is_found_without_a_meeting", rounds::a_difference_is_found_without_a_meeting),
+    (
+        "rounds::a_program_that_ends_early_differs_in_a_round",
+        rounds::a_program_that_ends_early_differs_in_a_round,
+    ),
     ("sharded::tasks_on_other_ranks_read_the_value", sharded::tasks_on_other_ranks_read_the_value),
     ("sharded::a_part_is_not_sharded", sharded::a_part_is_not_sharded),
     ("sharded::a_guard_keeps_the_copy", sharded::a_guard_keeps_the_copy),
