@@ -134,11 +134,14 @@ def peak_bytes(training: Training) -> int:
     training.step(keeps_gradients=True)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         training.step(keeps_gradients=True)
-    used = most = 0
+    used = least = most = 0
     events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
     for event in sorted(events, key=lambda event: event.start_ns()):
         used += event.nbytes()
-        most = max(most, used)
+        least, most = min(least, used), max(most, used)
+    # Memory that an earlier step had and this one frees would hide as much of the peak.
+    if -least > most / 100:
+        sys.exit(f"the step frees {-least} bytes of earlier steps")
     return most
 
 
@@ -190,7 +193,9 @@ def main() -> None:
     settings = arguments()
     torch.set_num_threads(settings.workers)
     what = Writing(settings) if settings.network == "writing" else Training(settings)
-    if settings.peak and isinstance(what, Training):
+    if settings.peak and isinstance(what, Writing):
+        sys.exit("--peak is for training steps")
+    if settings.peak:
         print(json.dumps({"peak_bytes": peak_bytes(what), "version": torch.__version__}))
         return
     for line in sys.stdin:

@@ -4,7 +4,7 @@
 use std::panic::Location;
 
 use dahl_core::__program::Bindings;
-use dahl_core::{Codelet, Result, Runtime};
+use dahl_core::{Codelet, Machine, Result, Runtime, Speed, VirtualDevice};
 use dahl_program::{Arguments, Body, Passes, Program};
 use proptest::prelude::*;
 
@@ -133,5 +133,36 @@ proptest! {
         let builder = with_scheduler(Runtime::builder().virtual_machine(machine), scheduler);
         let rt = builder.cpu_workers(workers).check(check_mode).build().expect("it can be had");
         check(&program, &rt, passes, false, may_lose).expect("every call is right");
+    }
+}
+
+/// Of two devices of one kind, on which a program is tried, one has no room for any array.
+#[test]
+fn tasks_that_have_no_room_where_their_program_is_tried_run_elsewhere() {
+    let device = |speed, memory_mb, latency_us, link_gbytes_per_s| VirtualDevice {
+        speed,
+        memory_mb,
+        latency_us,
+        link_gbytes_per_s,
+        ..VirtualDevice::new("gpu")
+    };
+    let fast = Speed { gflops: 552.0, gbytes_per_s: 110.0, overhead_us: 0.09, ..Speed::default() };
+    let devices = vec![
+        device(fast, None, 1.0, 0.01),
+        device(Speed::default(), Some(64.0 / f64::from(1 << 20)), 0.0, 2.8),
+    ];
+    let machine = Machine { devices, ..Machine::default() };
+    let actions = [
+        Action::InArena(0, 1, false),
+        Action::Mix(1, 1, 0),
+        Action::Read(0),
+        Action::AddUp(0, 1),
+        Action::Mix(0, 1, 2),
+        Action::Map(2, 1, 3),
+    ];
+    for scheduler in ["dm", "dmda", "dmdas"] {
+        let builder = with_scheduler(Runtime::builder().virtual_machine(machine.clone()), scheduler);
+        let rt = builder.cpu_workers(1).build().expect("it can be had");
+        check(&actions, &rt, Passes::none(), false, false).expect("every call is right");
     }
 }

@@ -104,7 +104,8 @@ pub fn relu<T: Real>(x: T) -> T {
     if x <= T::ZERO { T::ZERO } else { x }
 }
 
-/// Of the output, which the next operation mostly keeps as its own input: so the input of this one is not kept.
+/// The gradient by the output: `out > 0` exactly where `x > 0`, and NaN stays NaN. The next operation mostly keeps `out` anyway, so
+/// `x` need not be kept.
 fn relu_gradient<T: Real, const N: usize>(rule: ReluGradient<'_, T, N>) -> dahl::Result<()> {
     let Some(by_x) = rule.by_x else { return Ok(()) };
     *by_x = relu_backward_init(rule.scope, rule.out, rule.gradient)?;

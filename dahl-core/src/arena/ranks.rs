@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use super::Arena;
-use crate::array::{Array, is_recording};
+use crate::array::{Array, is_recording, is_recording_over_ranks};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ranks::{Note, PLACED_INSIDE, Ranks};
@@ -13,7 +13,7 @@ use crate::task::set_sharded as set_array_sharded;
 #[track_caller]
 pub(crate) fn require_rank(ranks: Option<&Ranks>, call: &str, rank: usize) -> Result<()> {
     let len = ranks.map_or(1, Ranks::len);
-    let fact = if is_recording() && (ranks.is_some() || rank > 0) {
+    let fact = if is_recording_over_ranks() || (is_recording() && rank > 0) {
         format!("{call}: {PLACED_INSIDE}")
     } else if rank >= len {
         format!("{call}: there is no rank {rank}, but {len} from 0 on")

@@ -23,5 +23,5 @@ pub use handle::{Array, Block, Matrix, Scalar, Tensor, Vector};
 pub(crate) use len::{byte_len, require_len};
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use shared::Shared;
-pub(crate) use stand_ins::{StandIns, is_recording};
+pub(crate) use stand_ins::{StandIns, is_recording, is_recording_over_ranks};
 pub(crate) use zeros::block_for;

@@ -20,12 +20,21 @@ thread_local! {
 pub(crate) struct StandIns {
     numbers: HashMap<*const ArrayState, usize>,
     states: Vec<Shared>,
+    /// Whether the program is one of several ranks.
+    is_over_ranks: bool,
 }
 
 /// Whether this thread records a program.
 #[inline]
 pub(crate) fn is_recording() -> bool {
     !CURRENT.with(Cell::get).is_null()
+}
+
+/// Whether this thread records a program of several ranks.
+pub(crate) fn is_recording_over_ranks() -> bool {
+    let current = CURRENT.with(Cell::get);
+    // SAFETY: `meanwhile` keeps the table while it is the current one.
+    !current.is_null() && unsafe { &*current }.is_over_ranks
 }
 
 /// The state in whose place tasks use `state`: itself, unless it is an argument of a program that is being recorded.
@@ -48,6 +57,11 @@ fn look_up(current: *const StandIns, state: &ArrayState) -> &ArrayState {
 }
 
 impl StandIns {
+    /// None yet.
+    pub(crate) fn new(is_over_ranks: bool) -> Self {
+        Self { is_over_ranks, ..Self::default() }
+    }
+
     /// Lets `stand_in` take the place of the state at this address.
     pub(crate) fn add(&mut self, state: *const ArrayState, stand_in: Shared) {
         self.numbers.insert(state, self.states.len());

@@ -166,6 +166,11 @@ impl<'a> Bindings<'a> {
         self.numbers.random = (seed, before);
     }
 
+    /// The plain values on which the recording depends.
+    pub(super) fn values(&self) -> &[u8] {
+        &self.values
+    }
+
     /// The number of arrays.
     pub fn arrays(&self) -> usize {
         self.arrays.len()

@@ -15,6 +15,7 @@ use super::device_plan::PlannedStep;
 use super::engine::Engine;
 use super::first_value::give_first_value;
 use super::on_device::OnDevice;
+use super::over_ranks::hash_of_call;
 use super::pending_call::PendingCalls;
 use super::step_kind::StepKind;
 use super::steps::Step;
@@ -316,7 +317,7 @@ impl Instance {
         }
         let mut passing = Vec::new();
         if let Some(ranks) = executor.ranks() {
-            match runs_here(&draft, ranks, None, &arguments.numbers.bytes)? {
+            match runs_here(&draft, ranks, None, hash_of_call(arguments))? {
                 Some(of_ranks) => passing = of_ranks,
                 None => return Ok(()), // another rank replays it
             }

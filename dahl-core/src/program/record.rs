@@ -165,7 +165,7 @@ pub fn record(
     let machine = real.devices().map(|devices| devices.machine().clone());
     let executor = Executor::new(Config::recording(real.cpu_workers(), machine));
     let recording: Arc<dyn graph::Engine> = Arc::<Executor>::clone(&executor);
-    let mut table = StandIns::default();
+    let mut table = StandIns::new(real.ranks().is_some());
     let mut arguments = Vec::with_capacity(detached.arrays());
     for (&state, kind) in detached.states.iter().zip(&detached.signature.arrays) {
         let nowhere = std::ptr::without_provenance_mut(ALIGN_BYTES);
@@ -229,7 +229,7 @@ pub fn record(
         return Err(refuse("it returns an array that it has filled with values; return a copy".to_owned()));
     }
     if let Some(ranks) = real.ranks() {
-        note_recording(ranks, program, &mut steps);
+        note_recording(ranks, program, &arguments, &steps, &outputs);
     }
     let varying = varying(&mut steps, &detached.numbers, &draws).map_err(refuse)?;
     Ok(Recorded { steps, varying, drawn: draws.count(), arrays, arguments, outputs })

@@ -1,8 +1,8 @@
 //! [`Agreement`]: whether the programs of all ranks do the same.
 //!
-//! What a program does is compared in *rounds*. A round ends at a meeting, or after [`ROUND`] submissions without one. Each rank sends
-//! a hash of the round to each other one. At a meeting a rank waits for those of the others; between meetings it goes on, and
-//! waits for those of a round when the next one ends. So it keeps two rounds at most, however long the program is.
+//! What a program does is compared in *rounds*. A round ends at a meeting, or at the first task after [`ROUND`] submissions without one.
+//! Each rank sends a hash of the round to each other one. At a meeting a rank waits for those of the others; between meetings it
+//! goes on, and waits for those of a round when the next one ends. So it keeps two rounds at most, however long the program is.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::mem;
@@ -13,8 +13,8 @@ use super::note::Note;
 use super::transport::{Destination, Tag, Transport};
 use crate::sleep::Monitor;
 
-/// The submissions of a round that no meeting ends: few enough to keep, and so many that a rank rarely waits for others. One that is
-/// ahead of another has at most twice as many submissions more.
+/// The submissions of a round that no meeting ends: few enough to keep, and so many that a rank rarely waits for others. A rank is at
+/// most two rounds ahead of another.
 const ROUND: usize = 1 << 14;
 
 /// What the program did that has not been compared.
@@ -24,7 +24,7 @@ pub(super) struct Agreement {
     /// The rounds that have ended.
     rounds: u64,
     /// The last round, if it has not been compared yet.
-    before: Option<Round>,
+    uncompared: Option<Round>,
     /// Of a round that has been compared, for the next one.
     spare: Vec<Note>,
 }
@@ -145,7 +145,7 @@ impl Agreement {
 
     /// What it keeps.
     pub(super) fn kept(&self) -> usize {
-        self.notes.len() + self.before.as_ref().map_or(0, |round| round.notes.len())
+        self.notes.len() + self.uncompared.as_ref().map_or(0, |round| round.notes.len())
     }
 
     /// Whether a round ends without a meeting.
@@ -163,7 +163,7 @@ impl Agreement {
         let notes = mem::replace(&mut self.notes, mem::take(&mut self.spare));
         let round = Round::end(transport, self.rounds, notes, waiting.progress);
         self.rounds += 1;
-        let Some(before) = self.before.replace(round) else { return Ok(()) };
+        let Some(before) = self.uncompared.replace(round) else { return Ok(()) };
         let result = before.compare(transport, awaited, waiting);
         self.spare = before.notes;
         self.spare.clear();
@@ -178,7 +178,7 @@ impl Agreement {
         waiting: &Waiting<'_>,
     ) -> Result<(), String> {
         let earlier = self.end_round(transport, awaited, waiting);
-        let Some(last) = self.before.take() else { return earlier };
+        let Some(last) = self.uncompared.take() else { return earlier };
         let result = last.compare(transport, awaited, waiting);
         self.spare = last.notes;
         self.spare.clear();

@@ -37,14 +37,15 @@ use crate::sync::{Mutex, MutexGuard};
 const BY_OWNER: usize = usize::MAX;
 
 /// Why what a program submits has no rank of its own.
-pub(crate) const PLACED_INSIDE: &str =
-    "a program runs on one rank; place its calls, or own its arguments, and not what it submits";
+pub(crate) const PLACED_INSIDE: &str = "a program runs on one rank, and so does all that it submits; call it in `rt.on_rank(rank, ..)`, or set the owner of what it changes";
 
 /// This rank's knowledge of all ranks.
 pub(crate) struct Ranks {
     transport: Arc<dyn Transport>,
     table: Mutex<Table>,
     agreement: Mutex<Agreement>,
+    /// How many notes the agreement keeps. The lock is held while this rank waits for others.
+    notes: AtomicUsize,
     awaited: Arc<Awaited>,
     gathered: Arc<Gathered>,
     sent: Sent,
@@ -72,7 +73,8 @@ impl Ranks {
         let table = Mutex::new(Table::new(transport.ranks()));
         let placement = AtomicUsize::new(BY_OWNER);
         let (agreement, awaited, gathered) = (Mutex::default(), Arc::default(), Arc::default());
-        Self { transport, table, agreement, awaited, gathered, sent: Sent::default(), placement }
+        let (notes, sent) = (AtomicUsize::new(0), Sent::default());
+        Self { transport, table, agreement, notes, awaited, gathered, sent, placement }
     }
 
     /// This rank.
@@ -126,12 +128,19 @@ impl Ranks {
 
     /// Notes what the program does next.
     pub(crate) fn note(&self, note: Note) {
-        self.agreement().note(note);
+        let mut agreement = self.agreement();
+        agreement.note(note);
+        self.count(&agreement);
+    }
+
+    /// Notes how much the agreement keeps.
+    fn count(&self, agreement: &Agreement) {
+        self.notes.store(agreement.kept(), Ordering::Relaxed);
     }
 
     /// What this rank keeps of what all ranks do.
     pub(crate) fn kept(&self) -> Kept {
-        let submissions = self.agreement().kept();
+        let submissions = self.notes.load(Ordering::Relaxed);
         Kept { submissions, arrays: self.table().len() }
     }
 
@@ -145,7 +154,9 @@ impl Ranks {
         if !agreement.is_full() {
             return Ok(());
         }
-        agreement.end_round(&*self.transport, &self.awaited, waiting)
+        let result = agreement.end_round(&*self.transport, &self.awaited, waiting);
+        self.count(&agreement);
+        result
     }
 
     /// Notes it, and compares all that was noted since the last meeting with every other rank.
@@ -155,6 +166,8 @@ impl Ranks {
     pub(crate) fn meet(&self, line: String, waiting: &Waiting<'_>) -> Result<(), String> {
         let mut agreement = self.agreement();
         agreement.note(Note::call(line));
-        agreement.meet(&*self.transport, &self.awaited, waiting)
+        let result = agreement.meet(&*self.transport, &self.awaited, waiting);
+        self.count(&agreement);
+        result
     }
 }

@@ -93,9 +93,9 @@ impl Engine {
         let mut any = false;
         for index in 0..self.workers.len() {
             if self.workers[index].may_take(devices, ahead)
-                && let Some(task) = self.next_task(shared, index)
+                && let Some((task, had_no_room)) = self.next_task(shared, index)
             {
-                self.begin_task(shared, devices, index, task);
+                self.begin_task(shared, devices, index, task, had_no_room);
                 any = true;
             }
         }
@@ -103,17 +103,19 @@ impl Engine {
     }
 
     /// The next task of worker `index`: one that waits for memory, one that another worker could not run, or one from
-    /// the scheduler.
-    fn next_task(&mut self, shared: &Shared, index: usize) -> Option<ReadyTask> {
+    /// the scheduler. And whether a device had no room for it.
+    fn next_task(&mut self, shared: &Shared, index: usize) -> Option<(ReadyTask, bool)> {
         let worker = &mut self.workers[index];
         if let Some(task) = worker.waiting.take() {
-            return Some(task);
+            return Some((task, false));
         }
         let is_cpu = worker.device.is_none();
-        let suits = |returned: &Returned| (is_cpu || !returned.for_cpu) && returned.task.is_able_on(index);
+        let suits = |Returned { task, for_cpu }: &Returned| {
+            if *for_cpu { is_cpu && task.is_able_on(index) } else { task.can_run_on(index) }
+        };
         match self.returned.iter().position(suits) {
-            Some(place) => self.returned.remove(place).map(|returned| returned.task),
-            None => shared.next_task(index),
+            Some(place) => self.returned.remove(place).map(|returned| (returned.task, returned.for_cpu)),
+            None => shared.next_task(index).map(|task| (task, false)),
         }
     }
 
@@ -125,18 +127,25 @@ impl Engine {
                 continue;
             }
             while let Some(task) = self.workers[index].waiting.take().or_else(|| shared.next_task(index)) {
-                self.begin_task(shared, devices, index, task);
+                self.begin_task(shared, devices, index, task, false);
                 any = true;
             }
         }
         any
     }
 
-    /// Runs a task, and creates the event of its end.
-    fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
+    /// Runs a task, and creates the event of its end. If a device `had_no_room` for it, a preference for that device does not count.
+    fn begin_task(
+        &mut self,
+        shared: &Shared,
+        devices: &Devices,
+        index: usize,
+        task: ReadyTask,
+        had_no_room: bool,
+    ) {
         let worker = &mut self.workers[index];
         let for_cpu = !fits(devices, worker, &task);
-        let is_able = task.is_able_on(index);
+        let is_able = if had_no_room { task.is_able_on(index) } else { task.can_run_on(index) };
         if (for_cpu || !is_able) && may_run_elsewhere(shared, &task, for_cpu) {
             return self.returned.push_back(Returned { task, for_cpu });
         }
@@ -250,8 +259,14 @@ fn happen(shared: &Shared, time_ns: u64, event: Box<dyn FnOnce() + Send>) {
 
 /// Whether there is a worker that can run the task, a CPU worker if `for_cpu`.
 fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
-    let suits = |worker: usize| !for_cpu || shared.worker(worker).is_cpu();
-    (0..shared.workers()).any(|worker| suits(worker) && task.is_able_on(worker))
+    let suits = |worker: usize| {
+        if for_cpu {
+            shared.worker(worker).is_cpu() && task.is_able_on(worker)
+        } else {
+            task.can_run_on(worker)
+        }
+    };
+    (0..shared.workers()).any(suits)
 }
 
 /// Whether the task fits a device's memory, if that were empty.

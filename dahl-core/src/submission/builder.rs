@@ -270,7 +270,7 @@ impl<'a> Task<'a> {
             }
         }
         let Some(ranks) = draft.host().ranks() else { return self.submit_here(draft) };
-        let Some(passing) = runs_here(&draft, ranks, self.rank, &[])? else {
+        let Some(passing) = runs_here(&draft, ranks, self.rank, 0)? else {
             return Ok(()); // another rank runs it
         };
         let passing = passing.into_iter().filter_map(|passing| {

@@ -3,7 +3,7 @@
 use super::builder::{Task, no_kernel};
 use super::tag::Tag;
 use crate::access::AccessMode;
-use crate::array::{Array, is_recording};
+use crate::array::{Array, is_recording, is_recording_over_ranks};
 use crate::description::{Call, Placement};
 use crate::error::{Error, ErrorKind, Failure};
 use crate::graph::{Callback, Host};
@@ -78,7 +78,7 @@ impl<'a> Task<'a> {
     /// The submission fails if there is no such rank.
     pub fn on_rank(mut self, rank: usize) -> Self {
         let ranks = self.host().and_then(Host::ranks).map_or(1, Ranks::len);
-        if rank < ranks {
+        if rank < ranks && !is_recording_over_ranks() {
             self.rank = Some(rank);
         } else {
             let name = self.codelet.name;

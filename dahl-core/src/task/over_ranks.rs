@@ -20,9 +20,9 @@ pub(crate) struct Passing {
     pub(crate) bytes: usize,
 }
 
-/// Decides where the task runs, and posts the messages that it needs. `details` are the same on all ranks, as the plain arguments. Returns
-/// nothing if it runs on another rank, else which copies are
-/// dropped after it. Waits for earlier tasks while this rank has too much of sharded arrays, and for ranks that are far behind.
+/// Decides where the task runs, and posts the messages that it needs. `details` is a hash of what must be the same on all ranks beside
+/// arrays and plain arguments. Returns nothing if the task runs on another rank, else which copies are dropped after it. Waits for
+/// earlier tasks while this rank has too much of sharded arrays, and for ranks that are far behind.
 ///
 /// # Errors
 /// If the programs of the ranks differ.
@@ -30,7 +30,7 @@ pub(crate) fn runs_here<E: Engine + ?Sized>(
     draft: &Draft<'_, E>,
     ranks: &Ranks,
     on_rank: Option<usize>,
-    details: &[u8],
+    details: u64,
 ) -> Result<Option<Vec<Passing>>> {
     let until = |holds: &dyn Fn() -> bool| draft.engine().wait_until(holds);
     let waiting = Waiting { until: &until, progress: draft.host().progress() };

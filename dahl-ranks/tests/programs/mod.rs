@@ -62,6 +62,11 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         "replays::recordings_that_differ_name_the_first_task",
         replays::recordings_that_differ_name_the_first_task,
     ),
+    ("replays::calls_that_differ_are_named", replays::calls_that_differ_are_named),
+    (
+        "replays::recordings_of_other_arguments_name_the_task",
+        replays::recordings_of_other_arguments_name_the_task,
+    ),
     ("replays::sharded_arguments_come_for_a_replay", replays::sharded_arguments_come_for_a_replay),
     ("replays::no_task_of_a_program_is_placed", replays::no_task_of_a_program_is_placed),
     (

@@ -1,6 +1,6 @@
 //! Programs that are recorded and replayed: a replay is one task of a rank.
 
-use dahl::ops::{add_init, mul_init, sum_init};
+use dahl::ops::{add_init, mul_init, sub_init, sum_init};
 use dahl::prelude::*;
 use dahl_core::CodeletStatistics;
 
@@ -95,6 +95,46 @@ pub(crate) fn recordings_that_differ_name_the_first_task() {
     assert!(text.contains("mul, submitted at") && text.contains("add, submitted at"), "{text}");
 }
 
+/// All ranks have both recordings, and call different ones.
+pub(crate) fn calls_that_differ_are_named() {
+    let ran = on_ranks(2, 1, builder, |rt| {
+        let x: V = rt.zeros([3])?;
+        let mut doubled = Doubled::new(rt);
+        for times in [2, 3, 2 + rt.rank() as u32] {
+            doubled.call(&x, times)?;
+        }
+        let sum = doubled.call(&x, 2)?;
+        sum.read().map(drop)
+    });
+    let Some(ran) = ran else { return };
+    let text = ran.expect_err("the third calls differ").to_string();
+    assert!(text.contains("doubled, submitted at"), "{text}");
+    assert!(text.contains("with other arrays, shapes, arguments or ranks"), "{text}");
+}
+
+/// `x - y`, or `y - x`: the same task on other arrays.
+#[program]
+fn difference<'s>(
+    scope: &'s Recording<'_>,
+    x: &Vector<'_, f32>,
+    y: &Vector<'_, f32>,
+    is_turned: bool,
+) -> dahl::Result<Vector<'s, f32>> {
+    let (x, y) = if is_turned { (y, x) } else { (x, y) };
+    sub_init(scope, x, y)
+}
+
+pub(crate) fn recordings_of_other_arguments_name_the_task() {
+    let ran = on_ranks(2, 1, builder, |rt| {
+        let (x, y): (V, V) = (rt.zeros([3])?, rt.zeros([3])?);
+        let of_both = Difference::new(rt).call(&x, &y, rt.rank() == 1)?;
+        of_both.read().map(drop)
+    });
+    let Some(ran) = ran else { return };
+    let text = ran.expect_err("one rank subtracts x from y").to_string();
+    assert!(text.contains("sub, submitted at") && text.contains("with other arrays"), "{text}");
+}
+
 /// What a replay reads of a sharded array comes for it, and goes after it.
 pub(crate) fn sharded_arguments_come_for_a_replay() {
     let ran = on_ranks(2, 1, builder, |rt| {
@@ -120,20 +160,22 @@ pub(crate) fn sharded_arguments_come_for_a_replay() {
     }
 }
 
-/// `x` on another rank, in a program.
+/// `x` on a rank, in a program.
 #[program]
-fn placed(_scope: &Recording<'_>, x: &mut Vector<'_, f32>) -> dahl::Result<()> {
-    scale(x, 1.0, Some(1))
+fn placed(_scope: &Recording<'_>, x: &mut Vector<'_, f32>, rank: usize) -> dahl::Result<()> {
+    scale(x, 1.0, Some(rank))
 }
 
 pub(crate) fn no_task_of_a_program_is_placed() {
-    let ran = on_ranks(2, 1, builder, |rt| {
-        let mut x: V = rt.zeros([3])?;
-        Placed::new(rt).call(&mut x)
-    });
-    let Some(ran) = ran else { return };
-    let text = ran.expect_err("a program runs on one rank").to_string();
-    assert!(text.contains("scale: a program runs on one rank"), "{text}");
+    for rank in [0, 1] {
+        let ran = on_ranks(2, 1, builder, |rt| {
+            let mut x: V = rt.zeros([3])?;
+            Placed::new(rt).call(&mut x, rank)
+        });
+        let Some(ran) = ran else { return };
+        let text = ran.expect_err("a program runs on one rank").to_string();
+        assert!(text.contains("scale: a program runs on one rank"), "{text}");
+    }
 }
 
 /// A value that a kernel refuses.
