@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p dahl-benches --bench steps -- --network gpt --type f32 --workers 1`, which then reads numbers of seconds from its
 //! standard input. For each it goes on for so long, and prints the seconds and the loss of each step as a line of JSON.
-//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn.
+//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn; `scripts/gpu_check.sh` on a CUDA device:
+//! `--on-devices`, where CPU workers get the tasks alone that no device can run.
 
 use std::io::{self, BufRead as _};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::time::Instant;
 
 use dahl::prelude::*;
 use lexopt::prelude::*;
+use on_devices::OnDevices;
 use peak::peak_resident_bytes;
 
 mod bandwidth;
@@ -22,6 +24,8 @@ mod gpt;
 mod images;
 #[path = "../../../dahl-nn/examples/networks/lenet.rs"]
 mod lenet;
+#[path = "../../on_devices.rs"]
+mod on_devices;
 #[path = "../peak.rs"]
 mod peak;
 #[path = "../../../dahl-nn/examples/networks/resnet.rs"]
@@ -39,12 +43,14 @@ pub(crate) struct Settings {
     /// Where the first weights are written, for the other program.
     pub(crate) save: Option<PathBuf>,
     pub(crate) temperature: f64,
+    on_devices: bool,
 }
 
 impl Settings {
     fn parse() -> Result<Self, lexopt::Error> {
         let (network, element) = ("gpt".to_owned(), "f32".to_owned());
-        let mut settings = Self { network, element, workers: 1, save: None, temperature: 0.8 };
+        let mut settings =
+            Self { network, element, workers: 1, save: None, temperature: 0.8, on_devices: false };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -53,6 +59,7 @@ impl Settings {
                 Long("workers") => settings.workers = parser.value()?.parse()?,
                 Long("save") => settings.save = Some(parser.value()?.into()),
                 Long("temperature") => settings.temperature = parser.value()?.parse()?,
+                Long("on-devices") => settings.on_devices = true,
                 Long("bench") => {} // cargo says so
                 other => return Err(other.unexpected()),
             }
@@ -60,9 +67,16 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The runtime in which the network is.
+    pub(crate) fn runtime(&self) -> dahl::Result<Runtime> {
+        let builder = Runtime::builder().cpu_workers(self.workers).rand_seed(42);
+        if self.on_devices { builder.custom_scheduler(OnDevices::default()).build() } else { builder.build() }
+    }
+
     fn run<T: Real>(&self) -> Result<(), Box<dyn std::error::Error>> {
         match self.network.as_str() {
             "gpt" => text::gpt::<T>(self, &text::GPT),
+            "gpt-tiny" => text::gpt::<T>(self, &text::GPT_TINY),
             "gpt2" => text::gpt::<T>(self, &text::GPT2),
             "lstm" => text::lstm::<T>(self),
             "resnet20" => images::resnet20::<T>(self),
