@@ -14,7 +14,7 @@
 // and the gradient twice; neighbouring threads read neighbouring elements of a plane.
 //
 // A plane of one element, as of features that are no images, makes neighbouring threads read elements a whole row apart.
-#include "normalised.cuh"
+#include "channel_norm.cuh"
 
 using namespace dahl;
 
@@ -89,17 +89,11 @@ __global__ void batch_norm_deviations(View<const T, ANY> input, View<const T, 1>
 }
 
 DAHL_KERNEL(batch_norm, types(T: real),
-            scratch(24 * input.extent(1)
-                    * max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1)),
-            pass(batch_norm_totals,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)),
-            pass(batch_norm_deviations,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)),
-            pass(batch_norm,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)))
+            let(parts = max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1)),
+            scratch(24 * input.extent(1) * parts),
+            pass(batch_norm_totals, grid(parts, blocks(input.extent(1), 1)), block(256)),
+            pass(batch_norm_deviations, grid(parts, blocks(input.extent(1), 1)), block(256)),
+            pass(batch_norm, grid(parts, blocks(input.extent(1), 1)), block(256)))
 template <class T>
 __global__ void batch_norm(View<const T, ANY> input, View<const T, 1> weight, View<const T, 1> bias, View<T, ANY> out,
                            View<T, 1> mean, View<T, 1> variance, T epsilon, Scratch scratch) {
@@ -149,20 +143,12 @@ __global__ void batch_norm_backward_gradients(View<const T, ANY> input, View<con
 }
 
 DAHL_KERNEL(batch_norm_backward, types(T: real),
-            scratch(40 * input.extent(1)
-                    * max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1)),
-            pass(batch_norm_backward_totals,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)),
-            pass(batch_norm_backward_deviations,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)),
-            pass(batch_norm_backward_gradients,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)),
-            pass(batch_norm_backward,
-                 grid(max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1), blocks(input.extent(1), 1)),
-                 block(256)))
+            let(parts = max(min(input.len() / max(input.extent(1), 1) / 2048, 1024 / max(input.extent(1), 1)), 1)),
+            scratch(40 * input.extent(1) * parts),
+            pass(batch_norm_backward_totals, grid(parts, blocks(input.extent(1), 1)), block(256)),
+            pass(batch_norm_backward_deviations, grid(parts, blocks(input.extent(1), 1)), block(256)),
+            pass(batch_norm_backward_gradients, grid(parts, blocks(input.extent(1), 1)), block(256)),
+            pass(batch_norm_backward, grid(parts, blocks(input.extent(1), 1)), block(256)))
 template <class T>
 __global__ void batch_norm_backward(View<const T, ANY> input, View<const T, 1> weight, View<const T, ANY> gradient,
                                     View<T, ANY> by_input, View<T, 1> by_weight, View<T, 1> by_bias, T epsilon, Scratch scratch) {

@@ -128,14 +128,11 @@ __global__ void conv2d_backward_filters_parts(View<const T, 4> input, View<const
 }
 
 DAHL_KERNEL(conv2d_backward_filters, types(T: real),
-            scratch(sizeof(compute_t<T>) * out.len()
-                    * max(min(264 / (blocks(out.extent(1) * out.extent(2) * out.extent(3), 128) * blocks(out.extent(0), 64)),
-                              gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
-            pass(conv2d_backward_filters_parts,
-                 grid(blocks(out.extent(1) * out.extent(2) * out.extent(3), 128), blocks(out.extent(0), 64),
-                      max(min(264 / (blocks(out.extent(1) * out.extent(2) * out.extent(3), 128) * blocks(out.extent(0), 64)),
-                              gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
-                 block(256)),
+            let(columns = blocks(out.extent(1) * out.extent(2) * out.extent(3), 128)),
+            let(rows = blocks(out.extent(0), 64)),
+            let(parts = max(min(264 / (columns * rows), gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
+            scratch(sizeof(compute_t<T>) * out.len() * parts),
+            pass(conv2d_backward_filters_parts, grid(columns, rows, parts), block(256)),
             pass(conv2d_backward_filters, grid(blocks(out.len(), 8)), block(32, 8)))
 template <class T>
 __global__ void conv2d_backward_filters(View<const T, 4> input, View<const T, 4> gradient, View<compute_t<T>, 4> out,

@@ -206,16 +206,11 @@ __global__ void conv2d_relu_backward_bias(View<const T, 4> input, View<const T, 
 }
 
 DAHL_KERNEL(conv2d_relu_backward, types(T: real),
-            scratch(sizeof(compute_t<T>) * by_filters.len()
-                    * max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
-                                 * blocks(by_filters.extent(0), 64)),
-                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
-            pass(conv2d_relu_backward_parts,
-                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128), blocks(by_filters.extent(0), 64),
-                      max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
-                                 * blocks(by_filters.extent(0), 64)),
-                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
-                 block(256)),
+            let(columns = blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)),
+            let(rows = blocks(by_filters.extent(0), 64)),
+            let(parts = max(min(264 / (columns * rows), gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
+            scratch(sizeof(compute_t<T>) * by_filters.len() * parts),
+            pass(conv2d_relu_backward_parts, grid(columns, rows, parts), block(256)),
             pass(conv2d_relu_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
             pass(conv2d_relu_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>
@@ -323,22 +318,16 @@ __global__ void conv2d_relu_max_pool2d_backward_bias(View<const T, 4> input, Vie
 }
 
 DAHL_KERNEL(conv2d_relu_max_pool2d_backward, types(T: real),
+            let(columns = blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)),
+            let(rows = blocks(by_filters.extent(0), 64)),
+            let(parts = max(min(264 / (columns * rows), gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1] / 256), 1)),
             scratch(sizeof(compute_t<T>) * (input.extent(0) * by_filters.extent(0)
                                                 * ((input.extent(2) + 2 * padding[0] + 1) * (input.extent(3) + 2 * padding[1] + 1) + 1)
-                                            + by_filters.len()
-                                                  * max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
-                                                               * blocks(by_filters.extent(0), 64)),
-                                                        gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1] / 256), 1))),
+                                            + by_filters.len() * parts)),
             pass(conv2d_relu_max_pool2d_backward_by_sums,
                  grid(blocks(gradient.extent(1), 1), min(min(8192 / (gradient.extent(1) + 1) + 1, 256), gradient.extent(0)),
-                      blocks((input.extent(2) + 2 * padding[0]) * (input.extent(3) + 2 * padding[1]), 4096)),
-                 block(256)),
-            pass(conv2d_relu_max_pool2d_backward_parts,
-                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128), blocks(by_filters.extent(0), 64),
-                      max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
-                                 * blocks(by_filters.extent(0), 64)),
-                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1] / 256), 1)),
-                 block(256)),
+                      blocks((input.extent(2) + 2 * padding[0]) * (input.extent(3) + 2 * padding[1]), 4096)), block(256)),
+            pass(conv2d_relu_max_pool2d_backward_parts, grid(columns, rows, parts), block(256)),
             pass(conv2d_relu_max_pool2d_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
             pass(conv2d_relu_max_pool2d_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>

@@ -49,13 +49,6 @@ struct Groups {
     }
 };
 
-// Calls `body(i)` for each of `len` elements, each in one thread of a three-dimensional grid.
-template <class Body> DAHL_DEVICE void for_each_element(size_t len, Body body) {
-    size_t block = blockIdx.x + size_t(gridDim.x) * (blockIdx.y + size_t(gridDim.y) * blockIdx.z);
-    size_t threads = size_t(gridDim.x) * gridDim.y * gridDim.z * blockDim.x;
-    for (size_t i = block * blockDim.x + threadIdx.x; i < len; i += threads) body(i);
-}
-
 DAHL_KERNEL(convolution, types(T: real),
             grid(blocks(out.len() / max(out.extent(1), 1), 128), blocks(out.extent(1) / groups, 64), blocks(groups, 1)), block(256))
 template <class T>
@@ -68,10 +61,8 @@ __global__ void convolution(View<const T, ANY> input, View<const T, ANY> filters
     const Slides &slides = all.slides;
     Spatial positions = Spatial::extents(outs);
     if (all.out_channels < LEAST_CHANNELS) {
-        for_each_element(outs.len(), [&](size_t i) {
-            Site site = Site::of(i, positions);
-            Division channels = divide(site.outer, outs.extents[1]);
-            size_t group = channels.remainder / all.out_channels;
+        for_each_site(outs, [&](uint64_t, uint64_t image, uint64_t filter, const Spatial &position) {
+            size_t group = filter / all.out_channels;
             C sum = 0;
             for (size_t channel = 0; channel < all.in_channels; channel++) {
                 // Padding is zeros, and counts: an infinite filter times zero is NaN.
@@ -82,14 +73,14 @@ __global__ void convolution(View<const T, ANY> input, View<const T, ANY> filters
                         bool is_inside = true;
 #pragma unroll
                         for (int axis = 0; axis < SPATIAL; axis++) {
-                            source.of[axis] = slides.source(axis, site.at[axis], tap[axis]);
+                            source.of[axis] = slides.source(axis, position[axis], tap[axis]);
                             is_inside &= source[axis] < slides.extent[axis];
                         }
-                        C value = is_inside ? widen(at_site(images, channels.quotient, group * all.in_channels + channel, source)) : C(0);
-                        sum = multiply_add(widen(at_site(kernels, channels.remainder, channel, tap)), value, sum);
+                        C value = is_inside ? widen(at_site(images, image, group * all.in_channels + channel, source)) : C(0);
+                        sum = multiply_add(widen(at_site(kernels, filter, channel, tap)), value, sum);
                     });
             }
-            at_site(outs, channels.quotient, channels.remainder, site.at) = narrow<T>(sum);
+            at_site(outs, image, filter, position) = narrow<T>(sum);
         });
         return;
     }
@@ -116,21 +107,19 @@ __global__ void convolution_backward_input(View<const T, ANY> gradient, View<con
     Groups all(outs, kernels, stride, padding, dilation, groups);
     const Slides &slides = all.slides;
     if (all.in_channels < LEAST_CHANNELS) {
-        for_each_element(outs.len(), [&](size_t i) {
-            Site site = Site::of(i, slides.extent);
-            Division channels = divide(site.outer, outs.extents[1]);
-            Division group = divide(channels.remainder, all.in_channels);
+        for_each_site(outs, [&](uint64_t, uint64_t image, uint64_t into, const Spatial &at) {
+            Division group = divide(into, all.in_channels);
             C sum = 0;
             for (size_t channel = group.quotient * all.out_channels; channel < (group.quotient + 1) * all.out_channels; channel++) {
                 for_each_tap(
                     slides.kernel, Spatial::extents(gradients),
-                    [&](int axis, uint64_t tap) { return slides.position(axis, site.at[axis], tap); },
+                    [&](int axis, uint64_t tap) { return slides.position(axis, at[axis], tap); },
                     [&](const Spatial &tap, const Spatial &position) {
-                        C value = widen(at_site(gradients, channels.quotient, channel, position));
+                        C value = widen(at_site(gradients, image, channel, position));
                         sum = multiply_add(widen(at_site(kernels, channel, group.remainder, tap)), value, sum);
                     });
             }
-            at_site(outs, channels.quotient, channels.remainder, site.at) = narrow<T>(sum);
+            at_site(outs, image, into, at) = narrow<T>(sum);
         });
         return;
     }
@@ -169,15 +158,12 @@ __global__ void convolution_backward_filters_parts(View<const T, ANY> input, Vie
 }
 
 DAHL_KERNEL(convolution_backward_filters, types(T: real),
-            scratch(sizeof(compute_t<T>) * out.len() * min(out.extent(0) / groups / LEAST_CHANNELS, 1)
-                    * max(min(264 / (blocks(out.len() / max(out.extent(0), 1), 128) * blocks(out.extent(0) / groups, 64)),
-                              gradient.len() / max(gradient.extent(1), 1) / 256), 1)),
-            pass(convolution_backward_filters_parts,
-                 grid(blocks(out.len() / max(out.extent(0), 1), 128), blocks(out.extent(0) / groups, 64),
-                      max(min(264 / (blocks(out.len() / max(out.extent(0), 1), 128) * blocks(out.extent(0) / groups, 64)),
-                              gradient.len() / max(gradient.extent(1), 1) / 256), 1)
-                          * min(out.extent(0) / groups / LEAST_CHANNELS, 1)),
-                 block(256)),
+            let(columns = blocks(out.len() / max(out.extent(0), 1), 128)),
+            let(rows = blocks(out.extent(0) / groups, 64)),
+            let(parts = max(min(264 / (columns * rows), gradient.len() / max(gradient.extent(1), 1) / 256), 1)),
+            let(is_tiled = min(out.extent(0) / groups / LEAST_CHANNELS, 1)),
+            scratch(sizeof(compute_t<T>) * out.len() * is_tiled * parts),
+            pass(convolution_backward_filters_parts, grid(columns, rows, parts * is_tiled), block(256)),
             pass(convolution_backward_filters, grid(blocks(out.len(), 8)), block(32, 8)))
 template <class T>
 __global__ void convolution_backward_filters(View<const T, ANY> input, View<const T, ANY> gradient, View<compute_t<T>, ANY> out,

@@ -16,11 +16,6 @@
 
 using namespace dahl;
 
-// A row of a matrix.
-template <class T> DAHL_DEVICE Lane<T> row_of(const View<T, 2> &matrix, size_t row) {
-    return {matrix.data + int64_t(row) * matrix.strides[0], matrix.extents[1], matrix.strides[1]};
-}
-
 // Adds up what a pass left in scratch memory for each of `samples`; all threads of the block have the result.
 template <class C> DAHL_DEVICE C sum_of_samples(size_t samples, const Task &task) {
     auto sum = Sum<C>::identity();

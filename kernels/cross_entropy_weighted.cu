@@ -17,11 +17,6 @@
 
 using namespace dahl;
 
-// A row of a matrix.
-template <class T> DAHL_DEVICE Lane<T> row_of(const View<T, 2> &matrix, size_t row) {
-    return {matrix.data + int64_t(row) * matrix.strides[0], matrix.extents[1], matrix.strides[1]};
-}
-
 // Calls `store(sample, loss)` for each sample, in one thread. Losses are multiplied by `scale` before the logarithms, since
 // the product of the others could overflow.
 template <class T, class L, class Store>

@@ -40,11 +40,6 @@ template <class C> struct Angle {
     DAHL_DEVICE C cosine() const { return dot / lengths(); }
 };
 
-// A row of a matrix.
-template <class T> DAHL_DEVICE Lane<T> row_of(const View<T, 2> &matrix, size_t row) {
-    return {matrix.data + int64_t(row) * matrix.strides[0], matrix.extents[1], matrix.strides[1]};
-}
-
 DAHL_KERNEL(cosine_embedding, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
 template <class T>
 __global__ void cosine_embedding(View<const T, 2> left, View<const T, 2> right, View<const T, 1> target, View<T, 1> out, double margin) {

@@ -12,7 +12,7 @@
 // planes of the group once more for the sums of the gradient: a warp takes a plane, or the whole block if planes are long
 // or few. These sums stay in scratch memory, [sample, channel], and a second pass adds those of each channel: a warp for
 // each, in the order of the samples.
-#include "normalised.cuh"
+#include "channel_norm.cuh"
 
 using namespace dahl;
 

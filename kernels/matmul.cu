@@ -44,21 +44,10 @@ __global__ void matmul_parts(View<const T, 2> a, View<const T, 2> b, View<T, 2> 
 }
 
 DAHL_KERNEL(matmul, types(T: real),
-            scratch(sizeof(compute_t<T>) * out.len()
-                    * max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                              a.len() / max(out.extent(0), 1) / 128), 1)
-                    * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                                  a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
-            pass(matmul_parts,
-                 grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64),
-                      max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                              a.len() / max(out.extent(0), 1) / 128), 1)),
-                 block(256)),
-            pass(matmul,
-                 grid(blocks(out.len(), 8)
-                      * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                                    a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
-                 block(32, 8)))
+            let(parts = max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)), a.len() / max(out.extent(0), 1) / 128), 1)),
+            scratch(sizeof(compute_t<T>) * out.len() * parts * min(parts - 1, 1)),
+            pass(matmul_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256)),
+            pass(matmul, grid(blocks(out.len(), 8) * min(parts - 1, 1)), block(32, 8)))
 template <class T>
 __global__ void matmul(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b, Scratch scratch) {
     uint64_t inner = oriented(a, transpose_a).extent(1);
@@ -80,21 +69,10 @@ __global__ void matmul_add_parts(View<const T, 2> a, View<const T, 2> b, View<co
 }
 
 DAHL_KERNEL(matmul_add, types(T: real),
-            scratch(sizeof(compute_t<T>) * out.len()
-                    * max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                              a.len() / max(out.extent(0), 1) / 128), 1)
-                    * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                                  a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
-            pass(matmul_add_parts,
-                 grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64),
-                      max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                              a.len() / max(out.extent(0), 1) / 128), 1)),
-                 block(256)),
-            pass(matmul_add,
-                 grid(blocks(out.len(), 8)
-                      * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
-                                    a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
-                 block(32, 8)))
+            let(parts = max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)), a.len() / max(out.extent(0), 1) / 128), 1)),
+            scratch(sizeof(compute_t<T>) * out.len() * parts * min(parts - 1, 1)),
+            pass(matmul_add_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256)),
+            pass(matmul_add, grid(blocks(out.len(), 8) * min(parts - 1, 1)), block(32, 8)))
 template <class T>
 __global__ void matmul_add(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b,
                            Scratch scratch) {

@@ -32,8 +32,8 @@ struct Moved {
 
     DAHL_DEVICE Span span(int axis, uint64_t position) const {
         uint64_t start = position * slides.stride[axis], padding = slides.padding[axis], extent = slides.extent[axis];
-        uint64_t first = before(axis, start, padding), end = before(axis, start, extent + padding);
-        uint64_t counted = count_padding ? before(axis, start, extent + 2 * padding) : end - first;
+        uint64_t first = slides.taps_before(axis, start, padding), end = slides.taps_before(axis, start, extent + padding);
+        uint64_t counted = count_padding ? slides.taps_before(axis, start, extent + 2 * padding) : end - first;
         return {start + first * slides.dilation[axis] - padding, end - first, slides.dilation[axis], counted};
     }
     template <class Body> DAHL_DEVICE void for_each_position(int axis, uint64_t at, Body body) const {
@@ -41,13 +41,6 @@ struct Moved {
             uint64_t position = slides.position(axis, at, tap);
             if (position < positions[axis]) body(position);
         }
-    }
-
-  private:
-    // The number of elements of the window before `end` of the padded input, if it begins at `start`.
-    DAHL_DEVICE uint64_t before(int axis, uint64_t start, uint64_t end) const {
-        uint64_t count = end > start ? ceil_div(end - start, slides.dilation[axis]) : 0;
-        return count < slides.kernel[axis] ? count : slides.kernel[axis];
     }
 };
 

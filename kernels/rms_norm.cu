@@ -5,9 +5,9 @@
 //     rms_norm_backward_weight:  out += sum over rows of gradient * y
 //
 // A row is a line along the last axis. A warp takes each row, a block each row of 1024 elements or more; they keep it in
-// registers, so it is read once and the result written once: the kernels wait for memory. `include/normalize.cuh` says
+// registers, so it is read once and the result written once: the kernels wait for memory. `include/row_norm.cuh` says
 // how rows are normalized, and how the gradient by the weight is summed over them.
-#include "normalize.cuh"
+#include "row_norm.cuh"
 
 using namespace dahl;
 
@@ -36,14 +36,11 @@ __global__ void rms_norm_backward_weight_parts(View<const T, ANY> input, View<co
     leave_weight_parts(input, gradient, scratch);
 }
 
-DAHL_KERNEL(rms_norm_backward_weight, types(T: real),
-            scratch(sizeof(compute_t<T>)
-                    * (4 * (input.len() / max(out.len(), 1))
-                       + out.len() * max(min(264 / blocks(out.len(), 32), input.len() / max(out.len(), 1) / 64), 1))),
-            pass(rms_norm_backward_weight_rows, grid(blocks(input.len() / max(out.len(), 1), 8)), block(32, 8)),
-            pass(rms_norm_backward_weight_parts,
-                 grid(blocks(out.len(), 32), max(min(264 / blocks(out.len(), 32), input.len() / max(out.len(), 1) / 64), 1)),
-                 block(32, 8)),
+DAHL_KERNEL(rms_norm_backward_weight, types(T: real), let(rows = input.len() / max(out.len(), 1)),
+            let(parts = max(min(264 / blocks(out.len(), 32), rows / 64), 1)),
+            scratch(sizeof(compute_t<T>) * (4 * rows + out.len() * parts)),
+            pass(rms_norm_backward_weight_rows, grid(blocks(rows, 8)), block(32, 8)),
+            pass(rms_norm_backward_weight_parts, grid(blocks(out.len(), 32), parts), block(32, 8)),
             pass(rms_norm_backward_weight, grid(blocks(out.len(), 256)), block(256)))
 template <class T>
 __global__ void rms_norm_backward_weight(View<const T, ANY> input, View<const T, ANY> gradient, View<compute_t<T>, 1> out, double epsilon,

@@ -16,21 +16,11 @@
 
 using namespace dahl;
 
-// Calls `body(image, channel, place)` for each of this thread's elements.
-template <class T, class Body> DAHL_DEVICE void for_each_element(const View<T, VOLUMES> &view, Body body) {
-    Spatial extents = Spatial::extents(view);
-    for (size_t i = first_index(); i < view.len(); i += grid_threads()) {
-        Site site = Site::of(i, extents);
-        Division channels = divide(site.outer, view.extents[1]);
-        body(channels.quotient, channels.remainder, site.at);
-    }
-}
-
 DAHL_KERNEL(upsample_nearest, types(T: real), grid(blocks(out.len(), 256)), block(256))
 template <class T> __global__ void upsample_nearest(View<const T, ANY> input, View<T, ANY> out, Extents<ANY> extents) {
     View<const T, VOLUMES> from = volumes(input);
     View<T, VOLUMES> to = volumes(out);
-    for_each_element(to, [&](uint64_t image, uint64_t channel, const Spatial &point) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &point) {
         Spatial source;
 #pragma unroll
         for (int axis = 0; axis < SPATIAL; axis++) {
@@ -57,7 +47,7 @@ DAHL_KERNEL(upsample_nearest_backward, types(T: real), grid(blocks(out.len(), 25
 template <class T> __global__ void upsample_nearest_backward(View<const T, ANY> gradient, View<T, ANY> out, Extents<ANY> extents) {
     View<const T, VOLUMES> from = volumes(gradient);
     View<T, VOLUMES> to = volumes(out);
-    for_each_element(to, [&](uint64_t image, uint64_t channel, const Spatial &at) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &at) {
         // Point p is a copy of q if q * points <= p * extent < (q + 1) * points.
         Points points;
 #pragma unroll
@@ -131,7 +121,7 @@ __global__ void upsample_linear(View<const T, ANY> input, View<T, ANY> out, Exte
     View<const T, VOLUMES> from = volumes(input);
     View<T, VOLUMES> to = volumes(out);
     Lines lines(from, to, align_corners);
-    for_each_element(to, [&](uint64_t image, uint64_t channel, const Spatial &point) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &point) {
         Between<C> around[SPATIAL];
 #pragma unroll
         for (int axis = 0; axis < SPATIAL; axis++) around[axis] = lines.of[axis].template between<C>(point[axis]);
@@ -159,7 +149,7 @@ __global__ void upsample_linear_backward(View<const T, ANY> gradient, View<T, AN
     View<const T, VOLUMES> from = volumes(gradient);
     View<T, VOLUMES> to = volumes(out);
     Lines lines(to, from, align_corners);
-    for_each_element(to, [&](uint64_t image, uint64_t channel, const Spatial &at) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &at) {
         // The points between the element before and the one behind.
         Points points;
 #pragma unroll

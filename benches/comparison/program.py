@@ -58,4 +58,7 @@ class Server:
         line = self.process.stdout.readline()
         if not line.startswith("{"):
             raise ProgramError(f"`{shlex.join(self.command)}` has no answer to `{shlex.join(arguments)}`")
-        return json.loads(line)
+        answer = json.loads(line)
+        if "error" in answer:
+            raise ProgramError(f"`{shlex.join(self.command)}`: {shlex.join(arguments)}: {answer['error']}")
+        return answer

@@ -6,17 +6,17 @@
 //!
 //! Forward, loss and accuracy, backward and update of every batch, on the first samples of Fashion-MNIST in their order.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dahl::prelude::*;
-use dahl::{ReadyTask, Scheduler, WorkerInfo, Workers};
 use dahl_nn::dataset::Images;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
+use on_devices::OnDevices;
 use peak::peak_resident_bytes;
 
+#[path = "../on_devices.rs"]
+mod on_devices;
 mod peak;
 
 struct Settings {
@@ -64,40 +64,6 @@ impl Settings {
             }
         }
         Ok(settings)
-    }
-}
-
-/// Tasks that a device can run go to devices, the others to CPU workers; in the order in which they became ready.
-#[derive(Default)]
-struct OnDevices {
-    workers: Vec<WorkerInfo>,
-    tasks: [Mutex<VecDeque<ReadyTask>>; 2],
-}
-
-impl OnDevices {
-    fn queue(&self, is_device: bool) -> MutexGuard<'_, VecDeque<ReadyTask>> {
-        self.tasks[usize::from(is_device)].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Scheduler for OnDevices {
-    fn name(&self) -> &'static str {
-        "on-devices"
-    }
-
-    fn start(&mut self, workers: &Workers) {
-        self.workers = workers.as_slice().to_vec();
-    }
-
-    fn push(&self, task: ReadyTask, _: Option<usize>) {
-        let mut devices = self.workers.iter().enumerate().filter(|(_, info)| !info.is_cpu());
-        let is_for_device = devices.any(|(worker, _)| task.can_run_on(worker));
-        self.queue(is_for_device).push_back(task);
-    }
-
-    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        let is_device = worker.is_some_and(|worker| !self.workers[worker].is_cpu());
-        self.queue(is_device).pop_front()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::request::Request;
 /// Bytes of the array that is copied: more than caches have.
 const COPIED: usize = 64 << 20;
 
-/// Calls before any is measured, the first time on several workers: after so many the runtime has chosen among kernels.
+/// Calls before any is measured, the first time on several workers or on a device: after so many the runtime has chosen among kernels.
 const FIRST_CALLS: usize = 14;
 
 /// What was measured.
@@ -30,11 +30,12 @@ pub(crate) struct Clock<'a> {
     workers: usize,
     seconds: f64,
     is_first: bool,
+    is_on_device: bool,
 }
 
 impl<'a> Clock<'a> {
-    pub(crate) fn new(rt: &'a Runtime, request: &Request, is_first: bool) -> Self {
-        Self { rt, workers: request.workers, seconds: request.seconds, is_first }
+    pub(crate) fn new(rt: &'a Runtime, request: &Request, is_first: bool, is_on_device: bool) -> Self {
+        Self { rt, workers: request.workers, seconds: request.seconds, is_first, is_on_device }
     }
 
     /// An array of numbers from -2 to 2.
@@ -55,8 +56,11 @@ impl<'a> Clock<'a> {
         Ok(Measured { seconds: self.in_turn(call, || {})?[0], copy_gb_per_s: None })
     }
 
-    /// The median of three calls at least, in turn with copies on as many threads as there are workers.
+    /// The median of three calls at least, in turn with copies on as many threads as there are workers; on a device without.
     pub(crate) fn calls_and_copies(&self, call: impl FnMut() -> Result<()>) -> Result<Measured> {
+        if self.is_on_device {
+            return self.calls(call);
+        }
         thread_local! {
             static COPY: RefCell<[Vec<u8>; 2]> = RefCell::new([vec![1; COPIED], vec![2; COPIED]]);
         }
@@ -68,7 +72,7 @@ impl<'a> Clock<'a> {
 
     /// The seconds of the median call, and of the median call of the other function.
     fn in_turn(&self, mut call: impl FnMut() -> Result<()>, mut other: impl FnMut()) -> Result<[f64; 2]> {
-        for _ in 0..if self.is_first && self.workers > 1 { FIRST_CALLS } else { 1 } {
+        for _ in 0..if self.is_first && (self.workers > 1 || self.is_on_device) { FIRST_CALLS } else { 1 } {
             call()?;
             self.rt.wait()?;
         }

@@ -1,7 +1,7 @@
 //! Operations on rows, and on each element: what they should take is the memory's time.
 
 use dahl::Result;
-use dahl::ops;
+use dahl::ops::{self, LossReduction, Philox};
 use dahl::prelude::*;
 
 use crate::clock::{Clock, Measured};
@@ -87,4 +87,44 @@ pub(crate) fn cross_entropy<T: Real>(clock: &Clock<'_>, request: &Request) -> Re
     }
     let mut out = clock.rt.zeros::<T, 2>([samples, classes])?;
     clock.calls_and_copies(|| ops::cross_entropy_backward(&logits, &labels, &mut out, factor))
+}
+
+/// As [`cross_entropy`], the mean with weights of the classes, label smoothing and an ignored label.
+pub(crate) fn cross_entropy_weighted<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let [samples, classes] = request.extents();
+    let logits = clock.numbers::<T, 2>([samples, classes])?;
+    let weights = clock.rt.from_vec([classes], vec![T::from_f64(0.75); classes])?;
+    let labels = clock.indices(samples, classes)?;
+    let (smoothing, ignored, reduction) = (0.1, 0, LossReduction::Mean);
+    if request.direction == "forward" {
+        let mut loss = clock.rt.zeros::<T, 0>([])?;
+        return clock.calls_and_copies(|| {
+            ops::cross_entropy_weighted(
+                &logits, &labels, &weights, &mut loss, smoothing, ignored, reduction, 1.0,
+            )
+        });
+    }
+    let mut out = clock.rt.zeros::<T, 2>([samples, classes])?;
+    clock.calls_and_copies(|| {
+        ops::cross_entropy_weighted_backward(
+            &logits, &labels, &weights, &mut out, smoothing, ignored, reduction, 1.0,
+        )
+    })
+}
+
+/// Extent: elements, of which a tenth becomes 0.
+pub(crate) fn dropout<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let shape = request.extents::<1>();
+    let (input, mut out) = (clock.numbers::<T, 1>(shape)?, clock.rt.zeros::<T, 1>(shape)?);
+    clock.calls_and_copies(|| ops::dropout(&input, &mut out, 0.1, Philox::new(42)))
+}
+
+/// Extents: rows, and the elements of a row, along which sums are.
+pub(crate) fn cumulative_sum<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let shape = request.extents::<2>();
+    let (input, mut out) = (clock.numbers::<T, 2>(shape)?, clock.rt.zeros::<T, 2>(shape)?);
+    if request.direction == "forward" {
+        return clock.calls_and_copies(|| ops::cumulative_sum(&input, &mut out, 1));
+    }
+    clock.calls_and_copies(|| ops::cumulative_sum_backward(&input, &mut out, 1))
 }

@@ -1,4 +1,4 @@
-//! Operations on parameters: an optimizer's step, rows of a table, and the table's gradient.
+//! Operations on parameters: an optimizer's step, rows of a table, and the table's gradient; and on rows that belong together.
 
 use dahl::Result;
 use dahl::ops;
@@ -38,4 +38,25 @@ pub(crate) fn embedding<T: Real>(clock: &Clock<'_>, request: &Request) -> Result
         ops::fill(&mut table, T::ZERO)?;
         ops::index_select_backward(&rows, &indices, &mut table, 0)
     })
+}
+
+/// Extents: segments, the width of a row, rows.
+pub(crate) fn segment_sum<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let [count, width, rows] = request.extents();
+    let (input, segments) = (clock.numbers::<T, 2>([rows, width])?, clock.indices(rows, count)?);
+    let mut sums = clock.rt.zeros::<T, 2>([count, width])?;
+    clock.calls_and_copies(|| ops::segment_sum(&input, &segments, &mut sums, count))
+}
+
+/// As [`segment_sum`].
+pub(crate) fn segment_softmax<T: Real>(clock: &Clock<'_>, request: &Request) -> Result<Measured> {
+    let [count, width, rows] = request.extents();
+    let (input, segments) = (clock.numbers::<T, 2>([rows, width])?, clock.indices(rows, count)?);
+    let mut out = clock.rt.zeros::<T, 2>([rows, width])?;
+    if request.direction == "forward" {
+        return clock.calls_and_copies(|| ops::segment_softmax(&input, &segments, &mut out, count));
+    }
+    ops::segment_softmax(&input, &segments, &mut out, count)?;
+    let mut by_input = clock.rt.zeros::<T, 2>([rows, width])?;
+    clock.calls_and_copies(|| ops::segment_softmax_backward(&out, &input, &segments, &mut by_input, count))
 }

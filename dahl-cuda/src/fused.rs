@@ -5,14 +5,13 @@
 
 use std::fmt::Write as _;
 
-use crate::THREADS;
-use crate::stored::stored;
+use crate::{Stored, THREADS};
 
 /// Several maps as one kernel, which takes views, then the arguments of all maps in their order.
 #[derive(Debug)]
 pub struct FusedMaps<'t> {
-    /// The element types of the views by their names in Rust.
-    pub given: Vec<&'t str>,
+    /// The element types of the views.
+    pub given: Vec<Stored>,
     /// How many of the views are inputs. They come first.
     pub inputs: usize,
     /// The maps, each after those whose results it reads.
@@ -26,14 +25,14 @@ pub struct FusedMap<'t> {
     pub element: &'t str,
     /// The name of that function without `_element`.
     pub function: &'t str,
-    /// What its type parameters stand for, by their names in Rust.
-    pub types: Vec<&'t str>,
+    /// What its type parameters stand for.
+    pub types: Vec<Stored>,
     /// What it reads.
     pub inputs: Vec<FusedValue>,
     /// What it writes.
     pub output: FusedValue,
-    /// The types of its plain arguments, by their names in Rust.
-    pub arguments: Vec<&'t str>,
+    /// The types of its plain arguments.
+    pub arguments: Vec<Stored>,
 }
 
 /// An element that a map reads or writes.
@@ -76,7 +75,7 @@ impl FusedMaps<'_> {
                 FusedValue::Given(_) => name(map.output),
                 FusedValue::Passed(_) => format!("const auto {}", name(map.output)),
             };
-            let types = map.types.iter().map(|rust| stored(rust)).collect::<Vec<_>>().join(", ");
+            let types = map.types.iter().map(|stored| stored.cuda()).collect::<Vec<_>>().join(", ");
             let instance = if types.is_empty() { types } else { format!("<{types}>") };
             let _ = writeln!(
                 text,
@@ -98,7 +97,7 @@ impl FusedMaps<'_> {
     /// The type of a view's elements.
     fn element(&self, index: usize) -> String {
         let access = if index < self.inputs { "const " } else { "" };
-        format!("{access}{}", stored(self.given[index]))
+        format!("{access}{}", self.given[index].cuda())
     }
 
     /// The kernel's parameters.
@@ -106,7 +105,7 @@ impl FusedMaps<'_> {
         let views =
             (0..self.given.len()).map(|index| format!("View<{}, ANY> view_{index}", self.element(index)));
         let arguments = self.maps.iter().flat_map(|map| &map.arguments).enumerate();
-        let arguments = arguments.map(|(index, rust)| format!("{} argument_{index}", stored(rust)));
+        let arguments = arguments.map(|(index, stored)| format!("{} argument_{index}", stored.cuda()));
         views.chain(arguments).collect()
     }
 

@@ -25,6 +25,7 @@ pub use fused::{FusedMap, FusedMaps, FusedValue};
 pub use image::CudaImage;
 pub use launch::{ELEMENTS_PER_BLOCK, THREADS};
 pub use program::{CudaProgram, CudaTexts};
+pub use stored::Stored;
 
 /// `dahl.cuh`: element types, views and how threads divide the work.
 pub const HEADER: &str = include_str!("../include/dahl.cuh");

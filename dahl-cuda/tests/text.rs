@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use dahl_cuda::map::{Map, declarations};
-use dahl_cuda::{FusedMap, FusedMaps, FusedValue};
+use dahl_cuda::{FusedMap, FusedMaps, FusedValue, Stored};
 use expect_test::{Expect, expect};
 
 /// The only map of `declaration`.
@@ -43,11 +43,15 @@ fn fused<'m>(map: &'m Map, inputs: &[FusedValue], output: FusedValue) -> FusedMa
     FusedMap {
         element: &map.element,
         function: &map.function,
-        types: vec!["f32"; map.types.len()],
+        types: vec![stored("f32"); map.types.len()],
         inputs: inputs.to_vec(),
         output,
-        arguments: vec!["f32"; map.arguments.len()],
+        arguments: vec![stored("f32"); map.arguments.len()],
     }
+}
+
+fn stored(rust: &str) -> Stored {
+    Stored::named(rust).unwrap()
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn fused_maps_are_one_kernel_in_which_each_text_stands_once() {
     let is_less =
         map("#[codelet(R, R, W)] fn is_less(x: f32, y: f32) -> u8 { if x < y { 1 } else { 0 } }").unwrap();
     let maps = FusedMaps {
-        given: vec!["f32", "f32", "f32", "u8"],
+        given: ["f32", "f32", "f32", "u8"].map(stored).to_vec(),
         inputs: 2,
         maps: vec![
             fused(&axpy, &[Given(0), Given(1)], Passed(0)),

@@ -185,7 +185,7 @@ impl Comparison<'_> {
                 (_, Some(format)) => distribution.draw(&mut random, format),
                 (_, None) => f64::from(random.u8(0..100)),
             };
-            let values: Vec<f64> = (0..len).map(&mut value).collect();
+            let values = spec.excepted((0..len).map(&mut value).collect());
             Some(Buffer::of(elements[place], extents, &values))
         };
         self.specs.iter().enumerate().map(draw).collect()

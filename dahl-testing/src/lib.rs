@@ -75,7 +75,8 @@ pub fn submit_to(task: dahl_core::Task<'_>, kernel: &'static Kernel) -> dahl_cor
 
 /// Tests the results of an operation, with one test for each element type, and its gradient: see the crate's documentation.
 ///
-/// `numerics!(gradient of ..)` tests the gradient alone, of an operation whose results are compared elsewhere.
+/// `numerics!(gradient of ..)` tests the gradient alone, of an operation whose results are compared elsewhere, and
+/// `numerics!(results of ..)` the results alone: of inputs at which there is no derivative.
 #[macro_export]
 macro_rules! numerics {
     (gradient of $op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
@@ -83,64 +84,77 @@ macro_rules! numerics {
             $crate::__numerics_gradient!($op, $codelet, ($($operand)*), ($($argument),*));
         }
     };
+    (results of $op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+        mod $op {
+            $crate::__numerics_results!($op, $codelet, ($($operand)*), ($($argument),*));
+        }
+    };
     ($op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
         mod $op {
-            #[allow(unused_imports)]
-            use super::*;
+            $crate::__numerics_results!($op, $codelet, ($($operand)*), ($($argument),*));
+            $crate::__numerics_gradient!($op, $codelet, ($($operand)*), ($($argument),*));
+        }
+    };
+}
 
-            macro_rules! test_in {
+/// The tests of results of [`numerics!`], inside of a module of the operation.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __numerics_results {
+    ($op:ident, $codelet:expr, ($($operand:tt)*), ($($argument:expr),*)) => {
+        #[allow(unused_imports)]
+        use super::*;
+
+        macro_rules! test_in {
+            ($test:ident, $element:ty) => {
+                #[test]
+                fn $test() {
+                    match run::$test() {
+                        Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary.clone()).unwrap(),
+                        Err(failure) => panic!("\n{failure}"),
+                    }
+                }
+            };
+        }
+
+        mod run {
+            #[allow(unused_imports)]
+            use super::super::*;
+
+            macro_rules! run_in {
                 ($test:ident, $element:ty) => {
-                    #[test]
-                    fn $test() {
-                        match run::$test() {
-                            Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary.clone()).unwrap(),
-                            Err(failure) => panic!("\n{failure}"),
-                        }
+                    pub(super) fn $test() -> &'static $crate::Compared {
+                        #[allow(dead_code)]
+                        type T = $element;
+                        // The test of this type and the test of all types share it.
+                        static COMPARED: ::std::sync::OnceLock<$crate::Compared> = ::std::sync::OnceLock::new();
+                        COMPARED.get_or_init(|| $crate::compare_in::<T, _, _, _, _>(
+                            $crate::Tier::from_env(),
+                            stringify!($op),
+                            $codelet,
+                            &$crate::__numerics_operands!(T, [] $($operand)*),
+                            ($($argument,)*),
+                        ))
                     }
                 };
             }
 
-            mod run {
-                #[allow(unused_imports)]
-                use super::super::*;
+            run_in!(f16, $crate::f16);
+            run_in!(bf16, $crate::bf16);
+            run_in!(f32, ::core::primitive::f32);
+            run_in!(f64, ::core::primitive::f64);
+        }
 
-                macro_rules! run_in {
-                    ($test:ident, $element:ty) => {
-                        pub(super) fn $test() -> &'static $crate::Compared {
-                            #[allow(dead_code)]
-                            type T = $element;
-                            // The test of this type and the test of all types share it.
-                            static COMPARED: ::std::sync::OnceLock<$crate::Compared> = ::std::sync::OnceLock::new();
-                            COMPARED.get_or_init(|| $crate::compare_in::<T, _, _, _, _>(
-                                $crate::Tier::from_env(),
-                                stringify!($op),
-                                $codelet,
-                                &$crate::__numerics_operands!(T, [] $($operand)*),
-                                ($($argument,)*),
-                            ))
-                        }
-                    };
-                }
+        test_in!(f16, $crate::f16);
+        test_in!(bf16, $crate::bf16);
+        test_in!(f32, ::core::primitive::f32);
+        test_in!(f64, ::core::primitive::f64);
 
-                run_in!(f16, $crate::f16);
-                run_in!(bf16, $crate::bf16);
-                run_in!(f32, ::core::primitive::f32);
-                run_in!(f64, ::core::primitive::f64);
-            }
-
-            test_in!(f16, $crate::f16);
-            test_in!(bf16, $crate::bf16);
-            test_in!(f32, ::core::primitive::f32);
-            test_in!(f64, ::core::primitive::f64);
-
-            $crate::__numerics_gradient!($op, $codelet, ($($operand)*), ($($argument),*));
-
-            #[test]
-            fn types() {
-                let all = [run::f16(), run::bf16(), run::f32(), run::f64()];
-                if let Err(failure) = $crate::compare_types(all) {
-                    panic!("\n{failure}");
-                }
+        #[test]
+        fn types() {
+            let all = [run::f16(), run::bf16(), run::f32(), run::f64()];
+            if let Err(failure) = $crate::compare_types(all) {
+                panic!("\n{failure}");
             }
         }
     };

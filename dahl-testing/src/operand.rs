@@ -12,6 +12,7 @@ use dahl_core::element::Element;
 pub struct Input<T, const N: usize> {
     shape: [usize; N],
     values: Values,
+    exceptions: Vec<(usize, f64)>,
     element: PhantomData<T>,
 }
 
@@ -20,6 +21,23 @@ pub struct Input<T, const N: usize> {
 pub struct Within<const N: usize> {
     shape: [usize; N],
     values: Values,
+    exceptions: Vec<(usize, f64)>,
+}
+
+impl<const N: usize> Within<N> {
+    /// The same, but for these values at these places, counted in row-major order, for every distribution: such as infinities
+    /// and NaN.
+    ///
+    /// # Panics
+    /// If the array has no such place.
+    pub fn except(mut self, exceptions: &[(usize, f64)]) -> Self {
+        let len = self.shape.iter().product();
+        for (place, _) in exceptions {
+            assert!(*place < len, "element {place} is none of the {len} elements of {:?}", self.shape);
+        }
+        self.exceptions.extend_from_slice(exceptions);
+        self
+    }
 }
 
 /// An input of integers.
@@ -47,13 +65,13 @@ pub struct TypedOutput<T, const N: usize> {
 
 /// An input of the tested element type, of shape `shape`, with values from `low` to `high`.
 pub fn within<const N: usize>(low: f64, high: f64, shape: [usize; N]) -> Within<N> {
-    Within { shape, values: Values::Within(low, high) }
+    Within { shape, values: Values::Within(low, high), exceptions: Vec::new() }
 }
 
 /// An input of the tested element type with these `values`, for every distribution.
 pub fn holding<const N: usize>(shape: [usize; N], values: &[f64]) -> Within<N> {
     assert_eq!(values.len(), shape.iter().product::<usize>(), "as many values as elements");
-    Within { shape, values: Values::Given(values.to_vec()) }
+    Within { shape, values: Values::Given(values.to_vec()), exceptions: Vec::new() }
 }
 
 /// An input of integers from 0 to `count - 1`: labels, indices, masks.
@@ -63,7 +81,7 @@ pub fn below<const N: usize>(count: u32, shape: [usize; N]) -> Below<N> {
 
 /// An input of elements of type `T`, for every tested type.
 pub fn typed<T: Element, const N: usize>(shape: [usize; N]) -> Input<T, N> {
-    Input { shape, values: Values::Drawn, element: PhantomData }
+    Input { shape, values: Values::Drawn, exceptions: Vec::new(), element: PhantomData }
 }
 
 /// An output of shape `shape`, for a codelet without `op_init`.
@@ -98,7 +116,7 @@ impl<T: Element, const N: usize> Describes<T> for Within<N> {
     type Operand = Input<T, N>;
 
     fn describe(self) -> Input<T, N> {
-        Input { shape: self.shape, values: self.values, element: PhantomData }
+        Input { shape: self.shape, values: self.values, exceptions: self.exceptions, element: PhantomData }
     }
 }
 
@@ -139,6 +157,21 @@ pub struct Spec {
     /// None for an output whose shape `op_init` determines.
     pub(super) extents: Option<Vec<usize>>,
     pub(super) values: Values,
+    /// Values of certain elements, wherever the others are from.
+    pub(super) exceptions: Vec<(usize, f64)>,
+}
+
+impl Spec {
+    /// Values from one source.
+    fn new(extents: Option<Vec<usize>>, values: Values) -> Self {
+        Self { extents, values, exceptions: Vec::new() }
+    }
+
+    /// `values`, with the exceptions in their places.
+    pub(super) fn excepted(&self, mut values: Vec<f64>) -> Vec<f64> {
+        self.exceptions.iter().for_each(|&(place, value)| values[place] = value);
+        values
+    }
 }
 
 /// The source of values.
@@ -170,31 +203,32 @@ impl Values {
 
 impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Input<T, N> {
     fn spec(&self) -> Spec {
-        Spec { extents: Some(self.shape.to_vec()), values: self.values.clone() }
+        let exceptions = self.exceptions.clone();
+        Spec { extents: Some(self.shape.to_vec()), values: self.values.clone(), exceptions }
     }
 }
 
 impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Below<N> {
     fn spec(&self) -> Spec {
-        Spec { extents: Some(self.shape.to_vec()), values: Values::Below(self.count) }
+        Spec::new(Some(self.shape.to_vec()), Values::Below(self.count))
     }
 }
 
 impl<A> Operand<A> for Output {
     fn spec(&self) -> Spec {
-        Spec { extents: None, values: Values::Output }
+        Spec::new(None, Values::Output)
     }
 }
 
 impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for TypedOutput<T, N> {
     fn spec(&self) -> Spec {
-        Spec { extents: None, values: Values::Output }
+        Spec::new(None, Values::Output)
     }
 }
 
 impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for OutputOf<N> {
     fn spec(&self) -> Spec {
-        Spec { extents: Some(self.shape.to_vec()), values: Values::Output }
+        Spec::new(Some(self.shape.to_vec()), Values::Output)
     }
 }
 

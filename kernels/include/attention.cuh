@@ -6,7 +6,8 @@
 // `COLS`. Three steps are shared by all passes:
 //
 //     multiply:    products of the rows of two tiles, such as scores, in the registers of the block
-//     accumulate:  sums += weights x tile, where the weights were computed from products; through shared memory
+//     accumulate:  sums += weights x tile, where the weights were computed from products; through shared memory. A query and
+//                  a key that it does not see add nothing to any sum, whatever they hold
 //     visibility:  which keys a query sees
 //
 // The 256 threads are a square of 16 x 16. Thread (x, y) has the products of rows `y + 16 i` with rows `x + 16 j` of the
@@ -62,17 +63,21 @@ template <class T> DAHL_DEVICE View<T, 2> of_head(const View<T, 4> &all, size_t 
 }
 
 // Copies columns `col ..` of the rows `row ..` of a matrix into shared memory, with zeros outside of it. 16 neighbouring
-// threads copy neighbouring elements of a row.
+// threads copy neighbouring elements of a row. Returns whether those of this thread are finite.
 template <class T, class C, unsigned ROWS, unsigned PITCH>
-DAHL_DEVICE void load_tile(const View<const T, 2> &from, size_t row, size_t col, unsigned cols, C (&to)[ROWS][PITCH]) {
+DAHL_DEVICE bool load_tile(const View<const T, 2> &from, size_t row, size_t col, unsigned cols, C (&to)[ROWS][PITCH]) {
+    bool are_finite = true;
 #pragma unroll 1
     for (unsigned r = threadIdx.y; r < ROWS; r += SIDE) {
         bool is_row = row + r < from.extent(0);
 #pragma unroll 4
         for (unsigned c = threadIdx.x; c < cols; c += SIDE) {
-            to[r][c] = is_row && col + c < from.extent(1) ? widen(from.at(row + r, col + c)) : C(0);
+            C element = is_row && col + c < from.extent(1) ? widen(from.at(row + r, col + c)) : C(0);
+            to[r][c] = element;
+            are_finite &= is_finite(element);
         }
     }
+    return are_finite;
 }
 
 // `products[i][j] = row y + 16 i of the tile of `left` that begins at `row`, times row x + 16 j of that of `right` at `col`.
@@ -109,10 +114,36 @@ DAHL_DEVICE void multiply(AttentionTile<C> &shared, const View<const T, 2> &left
     }
 }
 
+// `sums[i][j] += weights[row y + 16 i][k] * factors[k][x + 16 j]`, both in shared memory, for the rows of which `takes` is true.
+template <class C, class Takes>
+DAHL_DEVICE void add_weighted(const AttentionTile<C> &shared, unsigned k, unsigned cols, AttentionSums<C> &sums, Takes takes) {
+    using Tile = AttentionTile<C>;
+    unsigned x = threadIdx.x, y = threadIdx.y;
+    C of_rows[Tile::EACH_ROW];
+    bool is_taken[Tile::EACH_ROW];
+#pragma unroll
+    for (unsigned i = 0; i < Tile::EACH_ROW; i++) {
+        of_rows[i] = shared.weights[y + SIDE * i][k];
+        is_taken[i] = takes(y + SIDE * i);
+    }
+#pragma unroll
+    for (unsigned j = 0; j < Tile::EACH_SUM; j++) {
+        if (SIDE * j >= cols) break;
+        C factor = x + SIDE * j < cols ? shared.factors[k][x + SIDE * j] : C(0);
+#pragma unroll
+        for (unsigned i = 0; i < Tile::EACH_ROW; i++) {
+            if (is_taken[i]) sums[i][j] = multiply_add(of_rows[i], factor, sums[i][j]);
+        }
+    }
+}
+
 // `sums[i][j] += sum over k of weights[row y + 16 i][k] * factors[from + k][first + x + 16 j]`, over a tile's columns `k`.
-template <class T, class C>
+//
+// The weight of a hidden pair is 0, and 0 times an infinity or NaN is NaN. Where a tile has one, the products are added of which
+// `sees(row, k)` is true; the bits of other sums are the same.
+template <class T, class C, class Sees>
 DAHL_DEVICE void accumulate(AttentionTile<C> &shared, const AttentionProducts<C> &weights, const View<const T, 2> &factors, size_t from,
-                            size_t first, AttentionSums<C> &sums) {
+                            size_t first, AttentionSums<C> &sums, Sees sees) {
     using Tile = AttentionTile<C>;
     unsigned x = threadIdx.x, y = threadIdx.y;
     size_t left = factors.extent(1) > first ? factors.extent(1) - first : 0;
@@ -123,20 +154,13 @@ DAHL_DEVICE void accumulate(AttentionTile<C> &shared, const AttentionProducts<C>
 #pragma unroll
         for (unsigned j = 0; j < Tile::EACH_COL; j++) shared.weights[y + SIDE * i][x + SIDE * j] = weights[i][j];
     }
-    if (cols > 0) load_tile(factors, from, first, cols, shared.factors);
-    __syncthreads();
+    bool are_finite = load_tile(factors, from, first, cols, shared.factors);
+    if (__syncthreads_or(!are_finite)) {
+#pragma unroll 1
+        for (unsigned k = 0; k < Tile::COLS; k++) add_weighted(shared, k, cols, sums, [&](unsigned row) { return sees(row, k); });
+    } else {
 #pragma unroll 4
-    for (unsigned k = 0; k < Tile::COLS; k++) {
-        C of_rows[Tile::EACH_ROW];
-#pragma unroll
-        for (unsigned i = 0; i < Tile::EACH_ROW; i++) of_rows[i] = shared.weights[y + SIDE * i][k];
-#pragma unroll
-        for (unsigned j = 0; j < Tile::EACH_SUM; j++) {
-            if (SIDE * j >= cols) break;
-            C factor = x + SIDE * j < cols ? shared.factors[k][x + SIDE * j] : C(0);
-#pragma unroll
-            for (unsigned i = 0; i < Tile::EACH_ROW; i++) sums[i][j] = multiply_add(of_rows[i], factor, sums[i][j]);
-        }
+        for (unsigned k = 0; k < Tile::COLS; k++) add_weighted(shared, k, cols, sums, [](unsigned) { return true; });
     }
 }
 
@@ -276,7 +300,8 @@ DAHL_DEVICE void attend(const View<const T, 4> &query, const View<const T, 4> &k
 #pragma unroll
                         for (unsigned j = 0; j < Tile::EACH_SUM; j++) sums[i][j] *= kept;
                     }
-                    accumulate(shared, scores, v, from, part * Tile::SUMS, sums);
+                    accumulate(shared, scores, v, from, part * Tile::SUMS, sums,
+                               [&](unsigned row, unsigned k) { return visible.sees(first + row, from + k); });
                 }
                 store_sums(sums, of_head(out, sample, head), first, part * Tile::SUMS,
                            [&](unsigned i, C sum) { return totals[i] != C(0) ? sum / totals[i] : sum; });

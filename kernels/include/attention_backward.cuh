@@ -86,6 +86,7 @@ DAHL_DEVICE void attend_backward_keys(const AttentionInputs<T> &inputs, const M 
 #pragma unroll 1
                     for (size_t from = 0; from < tokens; from += Tile::COLS) {
                         if (visible.seen_by_tile(from, Tile::COLS) <= first) continue;
+                        auto sees = [&](unsigned row, unsigned place) { return visible.sees(from + place, first + row); };
                         AttentionProducts<C> powers, slopes;
                         multiply(shared, k, first, queries, from, false, powers);
                         OfQuery<C> of[Tile::EACH_COL];
@@ -99,7 +100,7 @@ DAHL_DEVICE void attend_backward_keys(const AttentionInputs<T> &inputs, const M 
                                 powers[i][j] = is_seen ? exp(C(scale) * powers[i][j] - of[j].shift) : C(0);
                             }
                         }
-                        accumulate(shared, powers, gradient, from, part, value_sums);
+                        accumulate(shared, powers, gradient, from, part, value_sums, sees);
                         multiply(shared, v, first, gradient, from, false, slopes);
 #pragma unroll
                         for (unsigned i = 0; i < Tile::EACH_ROW; i++) {
@@ -109,7 +110,7 @@ DAHL_DEVICE void attend_backward_keys(const AttentionInputs<T> &inputs, const M 
                                 slopes[i][j] = is_seen ? powers[i][j] * (slopes[i][j] - of[j].along) : C(0);
                             }
                         }
-                        accumulate(shared, slopes, queries, from, part, key_sums);
+                        accumulate(shared, slopes, queries, from, part, key_sums, sees);
                     }
                 }
                 store_sums(value_sums, of_head(by_value, sample, key_head), first, part, [](unsigned, C sum) { return sum; });
@@ -155,7 +156,8 @@ DAHL_DEVICE void attend_backward_queries(const AttentionInputs<T> &inputs, const
                             slopes[i][j] = is_seen ? power * (slopes[i][j] - of[i].along) : C(0);
                         }
                     }
-                    accumulate(shared, slopes, k, from, part, sums);
+                    accumulate(shared, slopes, k, from, part, sums,
+                               [&](unsigned row, unsigned place) { return visible.sees(first + row, from + place); });
                 }
                 store_sums(sums, of_head(by_query, sample, head), first, part, [&](unsigned, C sum) { return C(scale) * sum; });
             }

@@ -8,6 +8,11 @@
 
 namespace dahl {
 
+// A row of a matrix, as a lane.
+template <class T> DAHL_DEVICE Lane<T> row_of(const View<T, 2> &matrix, size_t row) {
+    return {matrix.data + int64_t(row) * matrix.strides[0], matrix.extents[1], matrix.strides[1]};
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Folds of each lane along an axis: grid(blocks(lanes, 8)), block(32, 8).
 //

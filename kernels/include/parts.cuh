@@ -15,7 +15,7 @@ namespace dahl {
 // both at the same time.
 constexpr uint64_t PARTS_TILES = 264;
 
-// The number of parts for `inner` indices, of at least `least` each. `scratch(..)` and `grid(..)` repeat this formula.
+// The number of parts for `inner` indices, of at least `least` each. The kernels' `let(parts = ..)` is the same formula.
 DAHL_DEVICE uint64_t parts_of(uint64_t rows, uint64_t cols, uint64_t inner, uint64_t least) {
     uint64_t parts = PARTS_TILES / (blocks(cols, Tile::COLS) * blocks(rows, Tile::ROWS)), most = inner / least;
     parts = parts < most ? parts : most;

@@ -42,16 +42,6 @@ struct Spans {
     }
 };
 
-// Calls `body(plane, image, channel, place)` for each of this thread's elements of an array.
-template <class T, class Body> DAHL_DEVICE void for_each_place(const View<T, VOLUMES> &view, Body body) {
-    Spatial extents = Spatial::extents(view);
-    for (size_t i = first_index(); i < view.len(); i += grid_threads()) {
-        Site site = Site::of(i, extents);
-        Division channels = divide(site.outer, view.extents[1]);
-        body(site.outer, channels.quotient, channels.remainder, site.at);
-    }
-}
-
 // The maxima under windows, and the places in their planes that they come from: the first of equal elements, or of NaN.
 // `make(plane)` gives the windows of a plane. For grid(blocks(out.len(), 256)), block(256).
 template <class T, class Make>
@@ -60,7 +50,7 @@ DAHL_DEVICE void max_of_windows(const View<const T, ANY> &input, const View<T, A
     View<const T, VOLUMES> from = volumes(input);
     View<T, VOLUMES> to = volumes(out);
     View<uint32_t, VOLUMES> places = volumes(index);
-    for_each_place(to, [&](uint64_t plane, uint64_t image, uint64_t channel, const Spatial &position) {
+    for_each_site(to, [&](uint64_t plane, uint64_t image, uint64_t channel, const Spatial &position) {
         Found found = Found::identity();
         Spans::at(make(plane), position).for_each([&](const Spatial &at) {
             found.add(widen(at_site(from, image, channel, at)), (at[0] * from.extents[3] + at[1]) * from.extents[4] + at[2]);
@@ -76,7 +66,7 @@ DAHL_DEVICE void mean_of_windows(const View<const T, ANY> &input, const View<T, 
     using C = compute_t<T>;
     View<const T, VOLUMES> from = volumes(input);
     View<T, VOLUMES> to = volumes(out);
-    for_each_place(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &position) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &position) {
         Spans spans = Spans::at(windows, position);
         C sum = 0, divisor = spans.template divisor<C>();
         spans.for_each([&](const Spatial &at) { sum += widen(at_site(from, image, channel, at)); });
@@ -95,7 +85,7 @@ DAHL_DEVICE void mean_of_windows_backward(const View<const T, ANY> &gradient, co
     using C = compute_t<T>;
     View<const T, VOLUMES> from = volumes(gradient);
     View<T, VOLUMES> to = volumes(out);
-    for_each_place(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &at) {
+    for_each_site(to, [&](uint64_t, uint64_t image, uint64_t channel, const Spatial &at) {
         C sum = 0;
         windows.for_each_position(0, at[0], [&](uint64_t depth) {
             windows.for_each_position(1, at[1], [&](uint64_t row) {

@@ -65,6 +65,18 @@ template <class T> DAHL_DEVICE T &at_site(const View<T, VOLUMES> &view, uint64_t
     return view.at(outer, channel, at[0], at[1], at[2]);
 }
 
+// Calls `body(plane, image, channel, at)` for each element of a volume, each in one thread of the grid, which may have three axes.
+template <class T, class Body> DAHL_DEVICE void for_each_site(const View<T, VOLUMES> &view, Body body) {
+    Spatial extents = Spatial::extents(view);
+    size_t block = blockIdx.x + size_t(gridDim.x) * (blockIdx.y + size_t(gridDim.y) * blockIdx.z);
+    size_t threads = size_t(gridDim.x) * gridDim.y * gridDim.z * blockDim.x;
+    for (size_t i = block * blockDim.x + threadIdx.x; i < view.len(); i += threads) {
+        Site site = Site::of(i, extents);
+        Division channels = divide(site.outer, view.extents[1]);
+        body(site.outer, channels.quotient, channels.remainder, site.at);
+    }
+}
+
 // Channels `first .. first + count` of a volume.
 template <class T> DAHL_DEVICE View<T, VOLUMES> channels_of(View<T, VOLUMES> view, int axis, uint64_t first, uint64_t count) {
     view.data += int64_t(first) * view.strides[axis];
@@ -79,6 +91,12 @@ struct Slides {
     // The index under kernel element `tap` at `position`; in the padding it is not below the extent.
     DAHL_DEVICE uint64_t source(int axis, uint64_t position, uint64_t tap) const {
         return position * stride[axis] + tap * dilation[axis] - padding[axis];
+    }
+
+    // The number of kernel elements that lie before index `end` of the padded input, if the first lies on `start`.
+    DAHL_DEVICE uint64_t taps_before(int axis, uint64_t start, uint64_t end) const {
+        uint64_t count = end > start ? divide(end - start + dilation[axis] - 1, dilation[axis]).quotient : 0;
+        return count < kernel[axis] ? count : kernel[axis];
     }
 
     // The position at which kernel element `tap` lies on index `source`; ~0 if there is none.

@@ -80,7 +80,7 @@ template <class T> struct Patches {
         for (int axis = 0; axis < SPATIAL; axis++) {
             uint64_t start = position.at[axis] * slides.stride[axis], padding = slides.padding[axis];
             reach.bytes += (start - padding) * uint64_t(input.strides[2 + axis]) * sizeof(T);
-            reach.set(axis, before(axis, start, padding), before(axis, start, padding + slides.extent[axis]));
+            reach.set(axis, slides.taps_before(axis, start, padding), slides.taps_before(axis, start, padding + slides.extent[axis]));
         }
         return reach;
     }
@@ -98,13 +98,6 @@ template <class T> struct Patches {
         return position.has(tap) ? element_at(input.data, position.bytes, tap.bytes) : T{};
     }
     DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
-
-  private:
-    // The number of kernel elements that lie before `end` of the padded input at a position that begins at `start`.
-    DAHL_DEVICE uint64_t before(int axis, uint64_t start, uint64_t end) const {
-        uint64_t count = end > start ? divide(end - start + slides.dilation[axis] - 1, slides.dilation[axis]).quotient : 0;
-        return count < slides.kernel[axis] ? count : slides.kernel[axis];
-    }
 };
 
 // `Patches` transposed: kernel elements are the outer dimension, and positions are summed over.

@@ -12,7 +12,7 @@ TESTS = [
     ("dahl-cuda", "nvrtc"),
 ]
 # The benchmarks, of which `rows.py` knows how they are called.
-BENCHES = [("dahl-benches", name) for name in ("cuda_bandwidth", "cuda_gemm", "cuda_convolution", "throughput")]
+BENCHES = [("dahl-benches", name) for name in ("cuda_bandwidth", "cuda_gemm", "cuda_convolution", "throughput", "operations", "steps")]
 LIST = "list.json"
 
 

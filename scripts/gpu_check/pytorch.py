@@ -3,8 +3,9 @@
 
     python pytorch.py --seconds 200 --data dahl-nn/data/fashion-mnist train-mnist-f32-100 ..
 
-All eager rows come first, then compiled ones while there is time. Everything is timed by events of the device, or by the clock of
-the host around a wait for it. `--tiny` runs on the CPU, in sizes that say nothing, to show that it works.
+All eager rows come first, then compiled ones while there is time; a line for each row that was not measured says why. Everything is
+timed by the clock of the host around a wait for the device. `--tiny` runs on the CPU, in sizes that say nothing, to show that it
+works.
 """
 
 import argparse
@@ -13,11 +14,18 @@ import gzip
 import itertools
 import json
 import pathlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 
+import cases
 import torch
+import torch._functorch.config
 from torch import nn
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "benches" / "pytorch"))
+import models
+import operations
 
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
 
@@ -50,6 +58,55 @@ class Row:
     def measure(self, kind: str) -> float:
         function = torch.compile(self.function) if kind == "compiled" else self.function
         return self.amount / seconds_of(lambda: function(*self.inputs))
+
+
+class OperationRow:
+    """A figure of one of the operations that `benches/pytorch/operations.py` has."""
+
+    def __init__(self, row: cases.Row, device: str) -> None:
+        self.name, self.unit, self.amount = row.name, row.unit, row.amount
+        with torch.device(device), torch.no_grad():
+            self.call = operations.KINDS_BY_NAME[row.kind](row.direction, TYPES[row.element], *row.extents)
+
+    def measure(self, kind: str) -> float:
+        call = self.call
+        if kind == "compiled":
+            call = call.compiled() if isinstance(call, operations.ByTape) else torch.compile(call)
+        with torch.no_grad():
+            return self.amount / seconds_of(call)
+
+
+class Step:
+    """Steps of training a GPT: gradients whose norm is at most 1, and an update by AdamW."""
+
+    unit = "tokens/s"
+
+    def __init__(self, step: cases.Step, device: str) -> None:
+        self.name, self.tokens = step.name, step.tokens
+        torch.manual_seed(42)
+        model = models.Gpt(step.vocabulary, step.context, step.width, step.heads, step.layers)
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, std=0.02)
+        self.model = model.to(TYPES[step.element]).to(device)
+        fused = {"fused": True} if device == "cuda" else {}
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0.1, **fused)
+        self.text = torch.randint(0, step.vocabulary, (step.batch, step.context + 1), device=device)
+
+    def loss(self) -> torch.Tensor:
+        scores = self.model(self.text[:, :-1])
+        return nn.functional.cross_entropy(scores.view(-1, scores.shape[-1]), self.text[:, 1:].reshape(-1))
+
+    def measure(self, kind: str) -> float:
+        loss_of = torch.compile(self.loss) if kind == "compiled" else self.loss
+
+        def step() -> None:
+            self.optimizer.zero_grad()
+            loss_of().backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.optimizer.step()
+
+        return self.tokens / seconds_of(step)
 
 
 def kernels(device: str, tiny: bool) -> Iterator[Row]:
@@ -152,21 +209,33 @@ def main() -> None:
     settings = arguments()
     # By its defaults PyTorch computes products of f32 in f32, and convolutions in TF32: here both in f32, as dahl does.
     torch.backends.cudnn.allow_tf32 = False
+    # A gradient is computed several times from one forward pass.
+    torch._functorch.config.donated_buffer = False
     end = time.monotonic() + settings.seconds
-    device = "cpu" if settings.tiny else "cuda"
     for kind in ("eager", "compiled"):
-        rows: list = [lambda name=name: Training(name, device, settings.data, settings.tiny) for name in settings.trainings]
-        operations = itertools.chain(kernels(device, settings.tiny), convolutions(device, settings.tiny))
-        for make in [*rows, *(lambda row=row: row for row in operations)]:
+        for name, make in rows(settings):
             if time.monotonic() > end:
-                return
-            row = make()
-            try:
-                value = row.measure(kind)
-            except Exception as error:  # a compiler that is not there, say: the rest goes on
-                print(f"{row.name}, {kind}: {error}".replace("\n", " "), flush=True)
+                print(json.dumps({"row": name, "kind": kind, "absent": "no time left"}), flush=True)
                 continue
-            print(json.dumps({"row": row.name, "kind": kind, "value": value, "unit": row.unit}), flush=True)
+            try:
+                row = make()
+                said = {"value": row.measure(kind), "unit": row.unit}
+            except Exception as error:  # a compiler that is not there, say: the rest goes on
+                said = {"absent": " ".join(str(error).split())[:200]}
+            print(json.dumps({"row": name, "kind": kind, **said}), flush=True)
+
+
+def rows(settings: argparse.Namespace) -> Iterator[tuple[str, Callable]]:
+    """Each row's name, and what makes it."""
+    device = "cpu" if settings.tiny else "cuda"
+    for step in cases.steps(settings.tiny):
+        yield step.name, lambda step=step: Step(step, device)
+    for name in settings.trainings:
+        yield name, lambda name=name: Training(name, device, settings.data, settings.tiny)
+    for row in itertools.chain(kernels(device, settings.tiny), convolutions(device, settings.tiny)):
+        yield row.name, lambda row=row: row
+    for case in cases.rows(settings.tiny):
+        yield case.name, lambda case=case: OperationRow(case, device)
 
 
 if __name__ == "__main__":

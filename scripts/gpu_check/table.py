@@ -31,6 +31,13 @@ class Results:
     def absent(self, what: str, why: str) -> None:
         self.missing.append((what, why.replace("\n", " ")))
 
+    def absent_rows(self, kind: str, why: str) -> None:
+        """Notes the rows that others have and this kind has not, if nothing was said of them."""
+        said = {what for what, _ in self.missing}
+        for row, figures in self.rows.items():
+            if kind not in figures and f"{row}, {kind}" not in said:
+                self.absent(f"{row}, {kind}", why)
+
     def page(self) -> str:
         machine = self.machine
         facts = [
@@ -50,7 +57,10 @@ class Results:
         if self.rows:
             parts.append("\n".join(self.comparison()))
         if self.missing:
-            parts.append("\n".join(["Not there:", "", *(f"* {what}: {why}" for what, why in self.missing)]))
+            reasons: dict[str, list[str]] = {}
+            for what, why in self.missing:
+                reasons.setdefault(why, []).append(what)
+            parts.append("\n".join(["Not there:", "", *(f"* {'; '.join(those)}: {why}" for why, those in reasons.items())]))
         return "\n\n".join(parts) + "\n"
 
     def comparison(self) -> list[str]:

@@ -35,14 +35,13 @@ def outcome(output: str, status: int) -> str:
     return f"FAILED: {', '.join(failed)}" if failed else f"FAILED with status {status}"
 
 
-def run_one(command: list[str], folder: pathlib.Path, machine: Machine, seconds: float) -> tuple[str, int | None, float]:
-    """Output, status and seconds of a program; no status if it did not end in time."""
+def run_one(command: list[str], folder: pathlib.Path, machine: Machine, seconds: float, given: str = "") -> tuple[str, int | None, float]:
+    """Output, status and seconds of a program that reads what is given; no status if it did not end in time."""
     began = time.monotonic()
-    started = subprocess.Popen(
-        command, cwd=folder, env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    started = subprocess.Popen(command, cwd=folder, env=machine.environment, text=True, errors="replace", start_new_session=True, **pipes)
     try:
-        output, _ = started.communicate(timeout=seconds)
+        output, _ = started.communicate(given, timeout=seconds)
     except subprocess.TimeoutExpired:
         # With what it started itself.
         os.killpg(started.pid, signal.SIGKILL)

@@ -223,10 +223,12 @@ pub use declared::Attention;
 /// `log_sum_exp = ln(sum of exp(scale * query x transposed(key)))` for each query, which the gradient needs.
 ///
 /// Sums are in the compute type, and so are the logarithms. Head `i` uses key and value `i / (heads / kv_heads)`. A query that
-/// sees no key gets zeros, and minus infinity as its logarithm. Weights of hidden keys are 0: where their values are infinite
-/// or NaN, as in memory that was never filled, results may become NaN, as in PyTorch.
+/// sees no key gets zeros, and minus infinity as its logarithm. A key that a query does not see has no part in the query's
+/// results, whatever the key and its value hold: infinities and NaN too, as in a cache that is not full. (PyTorch adds minus
+/// infinity to its score, and a NaN there reaches the result.)
 ///
-/// Gradients flow through both outputs. Second gradients hold the matrices of all probabilities; through `log_sum_exp` there
+/// Gradients flow through both outputs, and a hidden pair adds nothing to them either. Second gradients hold the matrices of
+/// all probabilities and multiply them as a whole, so that a NaN of a hidden key does reach those; through `log_sum_exp` there
 /// are none (error D0021).
 ///
 /// ```

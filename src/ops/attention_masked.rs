@@ -83,7 +83,8 @@ pub use declared::AttentionMasked;
 /// [`attention`](super::attention()) of the keys where `mask` is not 0. With
 /// [`AttentionGeometry::causal`], a query sees the keys that both let it see.
 ///
-/// A query that sees no key gets zeros, and minus infinity as its logarithm. A mask such as the padding of sequences comes from
+/// A query that sees no key gets zeros, and minus infinity as its logarithm; hidden keys have no part in results and gradients,
+/// whatever they hold. A mask such as the padding of sequences comes from
 /// [`less`](super::less()) and its like.
 ///
 /// # Shapes

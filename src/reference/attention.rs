@@ -1,4 +1,5 @@
-//! Attention with the matrix of all scores, its gradients, and the weight of rounding errors in them.
+//! Attention with the matrix of all scores, its gradients, and the weight of rounding errors in them. Keys that a query does not
+//! see take no part, whatever numbers they have.
 //!
 //! The error of a score is a part of the sum of its products' magnitudes. `exp` turns it, and that of the difference from the
 //! largest score, into an error of the probability relative to it. The functions `.._terms` sum the magnitudes.
@@ -12,6 +13,8 @@ use crate::ops::AttentionGeometry;
 
 /// The scores of a head, minus infinity where a query does not see a key, and their errors in units of the roundoff.
 struct Scores {
+    /// Whether a query sees a key.
+    seen: Array2<bool>,
     scores: Array2<f64>,
     errors: Array2<f64>,
 }
@@ -24,21 +27,17 @@ impl Scores {
         geometry: AttentionGeometry,
     ) -> Self {
         let (tokens, keys) = (query.nrows(), key.nrows());
-        let is_visible = |i: usize, j: usize| {
+        let seen = Array2::from_shape_fn((tokens, keys), |(i, j)| {
             (!geometry.causal || j + tokens <= keys + i) && mask.is_none_or(|mask| mask[[i, j]] != 0)
-        };
+        });
         let scores = Array2::from_shape_fn((tokens, keys), |(i, j)| {
-            if is_visible(i, j) {
-                geometry.scale * inner(query.row(i), key.row(j))
-            } else {
-                f64::NEG_INFINITY
-            }
+            if seen[[i, j]] { geometry.scale * inner(query.row(i), key.row(j)) } else { f64::NEG_INFINITY }
         });
         let (query, key) = (query.mapv(f64::abs), key.mapv(f64::abs));
         let errors = Array2::from_shape_fn((tokens, keys), |(i, j)| {
-            if is_visible(i, j) { geometry.scale.abs() * inner(query.row(i), key.row(j)) } else { 0.0 }
+            if seen[[i, j]] { geometry.scale.abs() * inner(query.row(i), key.row(j)) } else { 0.0 }
         });
-        Self { scores, errors }
+        Self { seen, scores, errors }
     }
 
     /// The probability of each key for query `i`, and the logarithm of the sum of exponentials.
@@ -50,7 +49,8 @@ impl Scores {
             return (vec![0.0; scores.len()], f64::NEG_INFINITY);
         }
         let largest = if has_nan { f64::NAN } else { largest };
-        let powers = scores.iter().map(|score| (score - largest).exp()).collect::<Vec<_>>();
+        let power = |(score, &is_seen): (&f64, &bool)| if is_seen { (score - largest).exp() } else { 0.0 };
+        let powers = scores.iter().zip(self.seen.row(i)).map(power).collect::<Vec<_>>();
         let total = sum_of(powers.iter().copied());
         (powers.into_iter().map(|power| power / total).collect(), largest + total.ln())
     }
@@ -79,9 +79,15 @@ fn inner(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     sum.total()
 }
 
-/// `sum of weights[j] * rows[j]`.
-fn weighted(weights: &[f64], rows: ArrayView2<'_, f64>) -> Array1<f64> {
-    rows.columns().into_iter().map(|column| inner(weights.into(), column)).collect()
+/// `sum of weights[j] * rows[j]` over those that are `seen`.
+fn weighted(weights: &[f64], seen: ArrayView1<'_, bool>, rows: ArrayView2<'_, f64>) -> Array1<f64> {
+    let of_column = |column: ArrayView1<'_, f64>| {
+        let mut sum = Sum::default();
+        let terms = weights.iter().zip(column).zip(seen).filter(|(_, is_seen)| **is_seen);
+        terms.for_each(|((&weight, &value), _)| sum.add_product(weight, value));
+        sum.total()
+    };
+    rows.columns().into_iter().map(of_column).collect()
 }
 
 /// Calls `f` with the batch, the head, and the head of key and value that it uses.
@@ -155,8 +161,11 @@ fn forward(
         );
         for i in 0..query.shape()[2] {
             let (probabilities, logarithm) = scores.softmax(i);
-            out.slice_mut(s![b, h, i, ..])
-                .assign(&weighted(&probabilities, value.slice(s![b, shared, .., ..])));
+            out.slice_mut(s![b, h, i, ..]).assign(&weighted(
+                &probabilities,
+                scores.seen.row(i),
+                value.slice(s![b, shared, .., ..]),
+            ));
             log_sum_exp[[b, h, i]] = logarithm;
         }
     });
@@ -184,8 +193,12 @@ fn forward_terms(
             let relative = scores.relative(i, shift);
             let of_total = sum_of(probabilities.iter().zip(&relative).map(|(p, error)| p * error));
             let terms = probabilities.iter().zip(&relative).map(|(p, error)| p * (error + of_total));
-            out.slice_mut(s![b, h, i, ..])
-                .assign(&weighted(&terms.collect::<Vec<_>>(), value.slice(s![b, shared, .., ..])));
+            let (terms, seen) = (terms.collect::<Vec<_>>(), scores.seen.row(i));
+            out.slice_mut(s![b, h, i, ..]).assign(&weighted(
+                &terms,
+                seen,
+                value.slice(s![b, shared, .., ..]),
+            ));
             log_sum_exp[[b, h, i]] = if logarithm.is_finite() { logarithm.abs() + of_total } else { 0.0 };
         }
     });
@@ -298,9 +311,8 @@ fn backward(
             let by_logarithm = given.gradient_log_sum_exp[[b, h, i]];
             let shift = given.log_sum_exp[[b, h, i]];
             let relative = scores.relative(i, shift);
-            for j in 0..key.shape()[2] {
-                let score = scores.scores[[i, j]];
-                let probability = if score == f64::NEG_INFINITY { 0.0 } else { (score - shift).exp() };
+            for j in (0..key.shape()[2]).filter(|&j| scores.seen[[i, j]]) {
+                let probability = (scores.scores[[i, j]] - shift).exp();
                 let probability = if are_terms { probability * relative[j] } else { probability };
                 let by_probability = inner(row, value.slice(s![b, shared, j, ..]));
                 let slope = if are_terms {

@@ -11,5 +11,6 @@ mod recording;
 mod reductions;
 mod refused;
 mod rows;
+mod simulated;
 mod steps;
 mod views;

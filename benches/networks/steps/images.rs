@@ -54,7 +54,7 @@ where
 
 /// Trains LeNet by Adam.
 pub(crate) fn lenet<T: Real>(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
-    let rt = Runtime::builder().cpu_workers(settings.workers).build()?;
+    let rt = settings.runtime()?;
     let arena = rt.arena();
     let model = LeNet::<T>::new(&mut Init::new(&arena, 42), 28, 84, 10)?;
     train(settings, &rt, model, Adam::new(1e-3), 64, 0)
@@ -62,7 +62,7 @@ pub(crate) fn lenet<T: Real>(settings: &Settings) -> Result<(), Box<dyn std::err
 
 /// Trains ResNet-20, as wide as the paper has it, by SGD with momentum and weight decay.
 pub(crate) fn resnet20<T: Real>(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
-    let rt = Runtime::builder().cpu_workers(settings.workers).build()?;
+    let rt = settings.runtime()?;
     let arena = rt.arena();
     let extents = Extents { channels: 1, width: 16, blocks: 3, classes: 10 };
     let model = ResNet::<T>::new(&mut Init::new(&arena, 42), extents)?;

@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p dahl-benches --bench steps -- --network gpt --type f32 --workers 1`, which then reads numbers of seconds from its
 //! standard input. For each it goes on for so long, and prints the seconds and the loss of each step as a line of JSON.
-//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn. With `--plans` it takes a step of each memory plan,
-//! and prints their bytes as lines of JSON (`benches/pytorch/peaks.py`).
+//! `benches/pytorch/networks.py` runs it, and `benches/pytorch/steps.py`, in turn; `scripts/gpu_check.sh` on a CUDA device:
+//! `--on-devices`, where CPU workers get the tasks alone that no device can run. With `--plans` it takes a step of each
+//! memory plan, and prints their bytes as lines of JSON (`benches/pytorch/peaks.py`).
 
 use std::io::{self, BufRead as _};
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use std::time::Instant;
 
 use dahl::prelude::*;
 use lexopt::prelude::*;
+use on_devices::OnDevices;
 use peak::peak_resident_bytes;
 
 mod bandwidth;
@@ -23,6 +25,8 @@ mod gpt;
 mod images;
 #[path = "../../../dahl-nn/examples/networks/lenet.rs"]
 mod lenet;
+#[path = "../../on_devices.rs"]
+mod on_devices;
 #[path = "../peak.rs"]
 mod peak;
 mod plans;
@@ -43,12 +47,21 @@ pub(crate) struct Settings {
     /// Whether memory plans are printed.
     pub(crate) plans: bool,
     pub(crate) temperature: f64,
+    on_devices: bool,
 }
 
 impl Settings {
     fn parse() -> Result<Self, lexopt::Error> {
         let (network, element) = ("gpt".to_owned(), "f32".to_owned());
-        let mut settings = Self { network, element, workers: 1, save: None, plans: false, temperature: 0.8 };
+        let mut settings = Self {
+            network,
+            element,
+            workers: 1,
+            save: None,
+            plans: false,
+            temperature: 0.8,
+            on_devices: false,
+        };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -58,6 +71,7 @@ impl Settings {
                 Long("save") => settings.save = Some(parser.value()?.into()),
                 Long("plans") => settings.plans = true,
                 Long("temperature") => settings.temperature = parser.value()?.parse()?,
+                Long("on-devices") => settings.on_devices = true,
                 Long("bench") => {} // cargo says so
                 other => return Err(other.unexpected()),
             }
@@ -65,9 +79,16 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The runtime in which the network is.
+    pub(crate) fn runtime(&self) -> dahl::Result<Runtime> {
+        let builder = Runtime::builder().cpu_workers(self.workers).rand_seed(42);
+        if self.on_devices { builder.custom_scheduler(OnDevices::default()).build() } else { builder.build() }
+    }
+
     fn run<T: Real>(&self) -> Result<(), Box<dyn std::error::Error>> {
         match self.network.as_str() {
             "gpt" => text::gpt::<T>(self, &text::GPT),
+            "gpt-tiny" => text::gpt::<T>(self, &text::GPT_TINY),
             "gpt2" => text::gpt::<T>(self, &text::GPT2),
             "lstm" => text::lstm::<T>(self),
             "resnet20" => images::resnet20::<T>(self),

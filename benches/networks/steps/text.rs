@@ -32,6 +32,14 @@ pub(crate) const GPT: Case = Case {
     learning_rate: 1e-3,
 };
 
+/// A GPT in a size that says nothing, to show that it works.
+pub(crate) const GPT_TINY: Case = Case {
+    extents: Extents { vocabulary: 0, context: 8, width: 16, heads: 2, layers: 1 },
+    batch_size: 2,
+    of_words: false,
+    learning_rate: 1e-3,
+};
+
 /// GPT-2 small, of which the vocabulary is larger than that of the text.
 pub(crate) const GPT2: Case = Case {
     extents: Extents { vocabulary: 50_257, context: 256, width: 768, heads: 12, layers: 12 },
@@ -98,7 +106,7 @@ pub(crate) fn gpt<T: Real>(settings: &Settings, case: &Case) -> Result<(), Box<d
     let tokens = if case.of_words { words(&text) } else { characters.encode(&text)? };
     let vocabulary = if case.of_words { case.extents.vocabulary } else { characters.vocabulary().len() };
     let extents = Extents { vocabulary, ..case.extents };
-    let rt = Runtime::builder().cpu_workers(settings.workers).build()?;
+    let rt = settings.runtime()?;
     let arena = rt.arena();
     let model = Gpt::<T>::new(&mut Init::new(&arena, 42), extents, 0.0)?;
     let optimizer = AdamW::new(case.learning_rate).weight_decay(0.1);
@@ -112,7 +120,7 @@ pub(crate) fn lstm<T: Real>(settings: &Settings) -> Result<(), Box<dyn std::erro
     let tokens = characters.encode(&text)?;
     let vocabulary = characters.vocabulary().len();
     let extents = char_lstm::Extents { vocabulary, features: LSTM_WIDTH, width: LSTM_WIDTH, layers: 2 };
-    let rt = Runtime::builder().cpu_workers(settings.workers).build()?;
+    let rt = settings.runtime()?;
     let arena = rt.arena();
     let model = CharLstm::<T>::new(&mut Init::new(&arena, 42), extents)?;
     train(settings, &rt, model, Adam::new(5e-3), &tokens, LSTM)

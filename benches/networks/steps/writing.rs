@@ -19,7 +19,7 @@ const WRITTEN: usize = 64;
 /// which waits for the prompt.
 pub(crate) fn run<T: Real>(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
     let prompt = words(&king_james_bible())[..PROMPT].to_vec();
-    let rt = Runtime::builder().cpu_workers(settings.workers).rand_seed(42).build()?;
+    let rt = settings.runtime()?;
     let arena = rt.arena();
     let model = Gpt::<T>::new(&mut Init::new(&arena, 42), GPT2.extents, 0.0)?;
     if let Some(path) = &settings.save {

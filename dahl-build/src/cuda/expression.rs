@@ -41,6 +41,8 @@ pub(crate) struct Names<'a> {
     pub(crate) parameters: &'a Parameters,
     /// `constexpr` numbers of the file.
     pub(crate) constants: &'a [(String, u64)],
+    /// `let(NAME = EXPR)` of the kernel, those so far.
+    pub(crate) lets: &'a [(String, Expression)],
 }
 
 impl Expression {
@@ -175,6 +177,10 @@ impl<'s> Parser<'_, 's, '_> {
             self.steps.push(Step::Number(*number));
             return Ok(());
         }
+        if let Some((_, expression)) = self.names.lets.iter().find(|(name, _)| token.is(name)) {
+            self.steps.extend_from_slice(&expression.0);
+            return Ok(());
+        }
         if let Some(view) = views.iter().position(|view| token.is(&view.name)) {
             self.expect(".")?;
             let method = self.next().map_or("", |token| token.text);
@@ -237,7 +243,8 @@ impl<'s> Parser<'_, 's, '_> {
 
     fn error(&self, fact: &str) -> Error {
         let known = "expressions have numbers, + - * / %, parentheses, min(a, b), max(a, b), ceil_div(n, d), blocks(n, per_block), \
-                     sizeof(T), the file's `constexpr` integers, `v.len()`, `v.rank()`, `v.extent(i)` of views, and integer arguments";
+                     sizeof(T), the file's `constexpr` integers, the kernel's `let(..)`, `v.len()`, `v.rank()`, `v.extent(i)` of views, \
+                     and integer arguments";
         Error::at(self.names.file, self.line, format!("{fact}; {known}"))
     }
 }

@@ -64,10 +64,12 @@ impl Kernel {
             return Err(mark.error(file, &fact));
         }
         let (mut written, mut scratch, mut passes, mut single) = (Vec::new(), None, Vec::new(), Vec::new());
+        let mut given = Vec::new();
         for part in parts {
             match part {
                 [word, open, inside @ .., close] if open.is("(") && close.is(")") => match word.text {
                     "types" => written = split(inside),
+                    "let" => given.push((word.line, inside)),
                     "scratch" => scratch = Some(inside),
                     "pass" => passes.push(inside),
                     "grid" | "block" | "shared" => single.push(part),
@@ -84,7 +86,10 @@ impl Kernel {
         }
         let function = Function::find(file, name.text, code, &types)?;
         let constants = constants(file, code);
-        let names = Names { file, types: &types, parameters: &function.parameters, constants: &constants };
+        let mut names =
+            Names { file, types: &types, parameters: &function.parameters, constants: &constants, lets: &[] };
+        let lets = lets(&given, &names)?;
+        names.lets = &lets;
         let scratch_bytes = scratch.map(|tokens| Expression::read(tokens, mark.line, &names)).transpose()?;
         let passes = match (passes.is_empty(), single.is_empty()) {
             (true, false) => vec![Pass::read(&mark, name.text, &single, &names)?],
@@ -136,7 +141,7 @@ impl Kernel {
 }
 
 /// The parts of `DAHL_KERNEL`, for errors.
-const PARTS: &str = "`types(T: real)`, `scratch(BYTES)`, `grid(x, y, z)`, `block(x, y, z)`, `shared(BYTES)` or `pass(KERNEL, grid(..), block(..))`";
+const PARTS: &str = "`types(T: real)`, `let(NAME = NUMBER)`, `scratch(BYTES)`, `grid(x, y, z)`, `block(x, y, z)`, `shared(BYTES)` or `pass(KERNEL, grid(..), block(..))`";
 
 /// The name of the entry point of a pass for these types: `sum_axis_f32`.
 pub(crate) fn entry(function: &str, types: &[ElementType]) -> String {
@@ -261,6 +266,29 @@ fn three(
     Ok([read(0)?, read(1)?, read(2)?])
 }
 
+/// `let(NAME = EXPR)`s, each of which may name those before it.
+fn lets(given: &[(usize, &[Token<'_>])], names: &Names<'_>) -> Result<Vec<(String, Expression)>, Error> {
+    let mut lets = Vec::new();
+    for &(line, inside) in given {
+        let [name, equals, value @ ..] = inside else {
+            return Err(Error::at(names.file, line, "expected `let(NAME = NUMBER)`"));
+        };
+        if !is_name(name.text) || !equals.is("=") {
+            return Err(Error::at(names.file, line, "expected `let(NAME = NUMBER)`"));
+        }
+        let Parameters { views, arguments, .. } = names.parameters;
+        let taken =
+            views.iter().map(|view| &view.name).chain(arguments.iter().map(|argument| &argument.name));
+        if taken.chain(lets.iter().map(|(name, _)| name)).any(|taken| name.is(taken)) {
+            let fact = format!("`let({} = ..)`: another number or parameter has this name", name.text);
+            return Err(Error::at(names.file, line, fact));
+        }
+        let value = Expression::read(value, line, &Names { lets: &lets, ..*names })?;
+        lets.push((name.text.to_owned(), value));
+    }
+    Ok(lets)
+}
+
 /// `DAHL_KERNEL( inside )`.
 struct Mark<'t, 's> {
     line: usize,
@@ -309,7 +337,7 @@ fn constants(file: &str, code: &[Token<'_>]) -> Vec<(String, u64)> {
         let statement = code[index..].split(|token| token.is(";")).next().unwrap_or_default();
         let Some(equals) = statement.iter().position(|token| token.is("=")) else { continue };
         let name = &statement[equals - 1];
-        let names = Names { file, types: &[], parameters: &parameters, constants: &constants };
+        let names = Names { file, types: &[], parameters: &parameters, constants: &constants, lets: &[] };
         let value = Expression::read(&statement[equals + 1..], name.line, &names);
         if let Some(number) = value.ok().and_then(|value| value.number()) {
             constants.push((name.text.to_owned(), number));

@@ -23,8 +23,8 @@ constexpr int TILE = 8 * 4;
 
 template <class T> __global__ void sum_parts(View<const T, 2> a, View<compute_t<T>, ANY> out, size_t axis, Extents<2> size, Task task) {}
 
-DAHL_KERNEL(sum_rows, types(T: f16 f32), scratch(sizeof(compute_t<T>) * blocks(a.len(), 256)),
-            pass(sum_parts, grid(blocks(a.len(), 256), a.extent(axis) + size[1]), block(TILE, 4), shared(TILE * sizeof(T))),
+DAHL_KERNEL(sum_rows, types(T: f16 f32), let(each = 256), let(parts = blocks(a.len(), each)), scratch(sizeof(compute_t<T>) * parts),
+            pass(sum_parts, grid(parts, a.extent(axis) + size[1]), block(TILE, 4), shared(TILE * sizeof(T))),
             pass(sum_rows, grid(max(1, out.len() / 2)), block(256)))
 template <class T>
 __global__ void sum_rows(dahl::View<const T, 2> a, View<compute_t<T>, dahl::ANY> out, const size_t axis, Extents<2> size, Task task) {
@@ -222,6 +222,18 @@ fn mistakes_are_named_with_their_lines() {
         (
             kernel("a, types(T: real), scratch(8), grid(1), block(1)", view),
             "kernels/a.cu:3: `a` has `scratch(..)`: add a last parameter",
+        ),
+        (
+            kernel("a, types(T: real), let(n, 2), grid(1), block(1)", view),
+            "kernels/a.cu:2: expected `let(NAME = NUMBER)`",
+        ),
+        (
+            kernel("a, types(T: real), let(n = m), let(m = 1), grid(1), block(1)", view),
+            "kernels/a.cu:2: `m` is not a parameter of the kernel",
+        ),
+        (
+            kernel("a, types(T: real), let(x = 2), grid(1), block(1)", view),
+            "kernels/a.cu:2: `let(x = ..)`: another number or parameter has this name",
         ),
         (
             kernel("a, types(T: real), grid(1), block(1), when(x)", view),

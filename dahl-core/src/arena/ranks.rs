@@ -92,8 +92,9 @@ impl Arena {
     }
 
     /// Sets whether an array is sharded: its owner alone keeps it. Another rank receives it for each task that reads it
-    /// there, and gives the memory back after the task. Results do not depend on it. An array that is in parts is kept by all
-    /// ranks that have them, and a part is not sharded. What the host reads, all ranks keep until a task writes it: a guard may be there until then.
+    /// there, and gives the memory back after the task. Results do not depend on it. All ranks that have parts of an array
+    /// keep these, and a part is not sharded. All ranks keep what the host reads until a task writes it, since a guard may
+    /// be there until then.
     /// While a program is recorded, nothing happens: its arguments are sharded, or not, when it is called.
     #[track_caller]
     pub fn set_sharded<T: Element, const N: usize>(&self, array: &mut Array<'_, T, N>, is_sharded: bool) {
@@ -102,8 +103,8 @@ impl Arena {
         }
     }
 
-    /// Sets how many bytes of [sharded](Self::set_sharded) arrays this rank asks other ranks for ahead of the tasks: as many as it
-    /// likes by default. Beyond that, a submission waits for earlier tasks.
+    /// Sets how many bytes of [sharded](Self::set_sharded) arrays this rank asks other ranks for ahead of the tasks: as
+    /// many as it likes by default. Beyond that, a submission waits for earlier tasks.
     pub fn set_gathered_bytes(&self, bytes: usize) {
         self.runtime.host().ranks().into_iter().for_each(|ranks| ranks.gathered().set_limit(bytes));
     }

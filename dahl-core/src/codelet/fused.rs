@@ -98,7 +98,7 @@ impl FusedStep {
     }
 
     /// The element type of an operand.
-    fn element(&self, index: usize) -> ElementType {
+    pub(super) fn element(&self, index: usize) -> ElementType {
         match self.finish {
             Some((accumulator, _)) if index == 0 => accumulator.element(),
             Some((_, element)) => element,

@@ -1,7 +1,7 @@
 //! The kernel in CUDA of fused maps: one function of all that they compute of an element, as text, which NVRTC compiles when the
 //! task first runs on a device.
 
-use dahl_cuda::{ELEMENTS_PER_BLOCK, FusedMap, FusedMaps, FusedValue, THREADS};
+use dahl_cuda::{ELEMENTS_PER_BLOCK, FusedMap, FusedMaps, FusedValue, Stored, THREADS};
 
 use super::declaration::Codelet;
 use super::fused::{FusedOperand, FusedStep};
@@ -31,7 +31,8 @@ pub(super) fn kernel(
 ) -> Result<CudaInstance, &'static str> {
     let maps = steps.iter().map(map).collect::<Option<Vec<_>>>();
     let maps = maps.ok_or("one of the tasks that were fused has no kernel in CUDA that can be fused")?;
-    let arguments: Vec<_> = maps.iter().flat_map(|map| &map.arguments).map(|&rust| argument(rust)).collect();
+    let arguments: Vec<_> =
+        maps.iter().flat_map(|map| &map.arguments).map(|stored| argument(stored.rust())).collect();
     // A pointer, a rank, extents and strides; an argument is at most one word.
     let bytes = 8 * (given.len() * (2 + 2 * MAX_RANK) + arguments.len());
     if bytes > PARAMETER_BYTES {
@@ -43,7 +44,10 @@ pub(super) fn kernel(
         rank: None,
     });
     let views: Vec<_> = views.collect();
-    let text = FusedMaps { given: given.iter().map(|element| element.name).collect(), inputs, maps }.source();
+    let given = given.iter().map(|element| Stored::named(element.name)).collect::<Option<_>>();
+    let given =
+        given.ok_or("one of the tasks that were fused has an element type that CUDA does not have")?;
+    let text = FusedMaps { given, inputs, maps }.source();
     let image: &'static CudaImage = Box::leak(Box::new(CudaImage::Source(text.leak())));
     let blocks = vec![CudaStep::Len(inputs), CudaStep::Number(ELEMENTS_PER_BLOCK), CudaStep::Blocks];
     let pass = CudaPass {
@@ -65,13 +69,16 @@ fn map(step: &FusedStep) -> Option<FusedMap<'static>> {
         FusedOperand::Passed(index) => FusedValue::Passed(index),
     };
     let (output, inputs) = step.operands.split_last()?;
+    let arguments = cuda.kernel.arguments.iter();
     Some(FusedMap {
         element: cuda.kernel.element?,
         function: cuda.kernel.passes.first()?.function,
-        types: cuda.types.iter().map(|element| element.name).collect(),
+        types: cuda.types.iter().map(|element| Stored::named(element.name)).collect::<Option<_>>()?,
         inputs: inputs.iter().map(value).collect(),
         output: value(output),
-        arguments: cuda.kernel.arguments.iter().map(|argument| argument.element.name(cuda.types)).collect(),
+        arguments: arguments
+            .map(|argument| Stored::named(argument.element.name(cuda.types)))
+            .collect::<Option<_>>()?,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::c_kernel::{CEntry, CView};
+use super::fused::Fused;
 use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
@@ -37,6 +38,9 @@ enum KernelFunction {
 pub(super) trait Maps: Sync {
     /// Runs them on the operands of `views`.
     fn run(&self, views: &mut Views<'_>);
+
+    /// What they are.
+    fn fused(&'static self) -> &'static Fused;
 }
 
 /// How a kernel uses several cores. It gives the same bits for any number of them.
@@ -64,6 +68,14 @@ impl Kernel {
             cores: Cores::One,
             equal: false,
             last: false,
+        }
+    }
+
+    /// What it runs, if it is several maps.
+    pub(super) fn fused_maps(&self) -> Option<&'static Fused> {
+        match self.entry {
+            KernelFunction::Fused(maps) => Some(maps.fused()),
+            _ => None,
         }
     }
 

@@ -9,6 +9,7 @@ mod declaration;
 mod encoded_arguments;
 mod fused;
 mod fused_cuda;
+mod fused_parts;
 mod kernel;
 pub(crate) mod kernel_memory;
 mod moved;
@@ -33,6 +34,7 @@ pub use encoded_arguments::EncodedArguments;
 pub use fused::{FusedOperand, TILE_BYTES, stretched};
 pub(crate) use fused::{FusedRows, FusedStep, fuse};
 pub(crate) use fused_cuda::joins_in_cuda;
+pub(crate) use fused_parts::{FusedPart, PartOperand};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;

@@ -131,7 +131,10 @@ impl Devices {
                 codelet.cuda.is_some_and(|instance| self.memories[device].may_load(instance))
                     || codelet.cuda_calls.iter().any(is_there)
             }
-            None => self.machine.devices[device].speed.has(codelet.name),
+            None => {
+                let speed = &self.machine.devices[device].speed;
+                speed.has(codelet.name) && codelet.all_parts(|part| speed.has(part.name))
+            }
         }
     }
 

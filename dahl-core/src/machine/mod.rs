@@ -6,6 +6,7 @@
 
 mod cluster;
 mod codelet_speed;
+mod part_work;
 mod speed;
 mod transfer;
 mod worker;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use cluster::{Cluster, NetworkLevel};
 pub use codelet_speed::{CodeletSpeed, MeasuredTask};
+pub(crate) use part_work::{PartWork, TaskDuration};
 pub use speed::Speed;
 use speed::{A_TIME, is_time, nanoseconds};
 pub use transfer::{Transfer, TransferTotal};

@@ -49,6 +49,11 @@ impl Speed {
         }
     }
 
+    /// Whether there are figures of `codelet` alone.
+    pub(crate) fn knows(&self, codelet: &str) -> bool {
+        self.codelets.contains_key(codelet)
+    }
+
     /// Whether `codelet` has a kernel there.
     pub(crate) fn has(&self, codelet: &str) -> bool {
         !self.codelets.get(codelet).is_some_and(|codelet| codelet.absent)
@@ -73,10 +78,14 @@ impl Speed {
         if let Some(us) = own.and_then(|own| own.us) {
             return Some(us);
         }
+        Some(self.overhead_us + self.rates_us(own, flops, bytes))
+    }
+
+    /// The time in microseconds of so many operations and bytes, by the rates of a codelet or of the worker.
+    pub(super) fn rates_us(&self, own: Option<&CodeletSpeed>, flops: Option<f64>, bytes: f64) -> f64 {
         let gflops = own.and_then(|own| own.gflops).unwrap_or(self.gflops);
         let gbytes_per_s = own.and_then(|own| own.gbytes_per_s).unwrap_or(self.gbytes_per_s);
-        let work_ns = (flops.unwrap_or(0.0) / gflops).max(bytes / gbytes_per_s);
-        Some(self.overhead_us + work_ns / 1e3)
+        (flops.unwrap_or(0.0) / gflops).max(bytes / gbytes_per_s) / 1e3
     }
 
     /// The duration of a task of `codelet`, or of one without one (`""`).

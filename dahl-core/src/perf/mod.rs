@@ -39,5 +39,5 @@ pub(crate) use samples::Totals;
 pub(crate) use store::Store;
 pub use store::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, UnusableFile};
 pub use transfers::TransferTime;
-pub(crate) use work::kernel_of;
 pub use work::work;
+pub(crate) use work::{kernel_of, parts};

@@ -4,9 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use crate::codelet::{Codelet, WorkInputs};
+use crate::codelet::{Codelet, FusedPart, PartOperand, ShapeOf, WorkInputs};
 use crate::description::{Action, Combination, Step, TaskDesc};
 use crate::footprint::{hash_after, mix};
+use crate::machine::PartWork;
 
 /// The name in models of the fold of two partial results of a reduction.
 const FOLD: &str = "fold";
@@ -74,11 +75,42 @@ pub fn work(task: &TaskDesc) -> (Option<f64>, f64) {
         return (None, (elements * combination.accumulator.element().size_bytes) as f64);
     }
     let (codelet, shapes) = (task.codelet(), task.declared_shapes());
-    // The expression is the user's: its panic must not end the worker.
-    let evaluate = |expression: fn(&mut WorkInputs<'_>) -> f64| {
-        catch_unwind(AssertUnwindSafe(|| expression(&mut WorkInputs::new(&shapes, task.arguments())))).ok()
-    };
     let sizes = codelet.parameters.iter().zip(&shapes);
     let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();
-    (codelet.flops.and_then(evaluate), codelet.bytes.and_then(evaluate).unwrap_or(moved))
+    let (flops, bytes) = declared(codelet, &shapes, task.arguments());
+    let of_parts = || parts(task)?.iter().map(|part| part.flops).sum();
+    (flops.or_else(of_parts), bytes.unwrap_or(moved))
+}
+
+/// The floating-point operations and bytes of a task of these shapes, as far as they are declared.
+fn declared(codelet: &Codelet, shapes: &[ShapeOf], arguments: &[u8]) -> (Option<f64>, Option<f64>) {
+    // The expression is the user's: its panic must not end the worker.
+    let evaluate = |expression: fn(&mut WorkInputs<'_>) -> f64| {
+        catch_unwind(AssertUnwindSafe(|| expression(&mut WorkInputs::new(shapes, arguments)))).ok()
+    };
+    (codelet.flops.and_then(evaluate), codelet.bytes.and_then(evaluate))
+}
+
+/// The work of each part of a fused task; none of another one.
+pub(crate) fn parts(task: &TaskDesc) -> Option<Vec<PartWork>> {
+    let Action::Kernel(call) = task.action() else { return None };
+    let given: Vec<&[usize]> = task.extents().collect();
+    let part = |part: FusedPart| {
+        let of_arrays: f64 = part.operands.iter().map(PartOperand::bytes).sum();
+        let given: f64 =
+            part.operands.iter().filter(|operand| operand.is_given).map(PartOperand::bytes).sum();
+        let shapes: Vec<_> = part.operands.iter().map(|operand| ShapeOf::new(&operand.extents)).collect();
+        let arguments = task.arguments().get(part.arguments.clone()).unwrap_or_default();
+        let (flops, bytes) =
+            if part.finishes { (None, None) } else { declared(part.codelet, &shapes, arguments) };
+        let bytes = bytes.unwrap_or(of_arrays);
+        PartWork {
+            codelet: if part.finishes { FINISH } else { part.codelet.name },
+            footprint: part.operands.into_iter().map(|operand| operand.extents).collect(),
+            flops,
+            bytes,
+            exchanged: if of_arrays > 0.0 { bytes * given / of_arrays } else { 0.0 },
+        }
+    };
+    Some(call.codelet.parts(&given)?.into_iter().map(part).collect())
 }

@@ -3,6 +3,7 @@
 use super::array_spec::{ArraySpec, Place};
 use super::device_plan::PlannedStep;
 use super::step_kind::StepKind;
+use crate::description::TaskDesc;
 use crate::executor::Executor;
 use crate::observer::Forecast as _;
 
@@ -59,37 +60,19 @@ impl Target {
         arrays: &[ArraySpec],
         steps: &[PlannedStep<'_>],
     ) -> Option<u64> {
-        let workers = self.workers(executor);
-        let transfer_ns = |from: usize, to: usize, bytes: usize| {
-            executor.devices().map_or(0, |devices| devices.transfer_ns(from, to, bytes))
-        };
-        let mut places = Places::new(arrays, steps);
-        let (mut free_at, mut ready_at) = (vec![0_u64; executor.workers()], vec![0_u64; steps.len()]);
+        let (workers, everyone) = (self.workers(executor), (0..executor.workers()).collect::<Vec<_>>());
+        let mut course = Course::new(executor, arrays, steps);
+        let mut ready_at = vec![0_u64; steps.len()];
         let mut end = 0;
         for (number, step) in steps.iter().enumerate() {
             let mut ends_at = ready_at[number];
             match step.kind {
                 StepKind::Task(desc) => {
-                    let on = |&worker: &usize| {
-                        let expected = executor
-                            .expected(worker, desc)
-                            .filter(|_| executor.host().can_run(worker, desc))?;
-                        let node = executor.worker(worker).node;
-                        let copies: u64 = places
-                            .missing(step, node)
-                            .map(|(from, bytes)| transfer_ns(from, node, bytes))
-                            .sum();
-                        Some((free_at[worker].max(ready_at[number]) + copies + expected.ns, worker))
-                    };
-                    let of_all = || (0..executor.workers()).collect::<Vec<_>>();
-                    let can_run = |worker: &usize| executor.host().can_run(*worker, desc);
-                    let able = if workers.iter().any(can_run) { workers.clone() } else { of_all() };
-                    let (ends, worker) = able.iter().filter_map(on).min()?;
-                    (ends_at, free_at[worker]) = (ends, ends);
-                    places.use_at(step, executor.worker(worker).node);
+                    let able = if course.any_can_run(&workers, desc) { &workers } else { &everyone };
+                    ends_at = course.run(step, desc, able, ready_at[number])?;
                 }
                 StepKind::Flow(_) => return None,
-                StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => places.follow(step),
+                StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => course.places.follow(step),
             }
             for &after in step.after {
                 ready_at[after as usize] = ready_at[after as usize].max(ends_at);
@@ -97,6 +80,54 @@ impl Target {
             end = end.max(ends_at);
         }
         Some(end)
+    }
+}
+
+/// The expected course of a replay: when each worker has done what it got, and where the arrays are then.
+struct Course<'a> {
+    executor: &'a Executor,
+    places: Places<'a>,
+    /// In nanoseconds from the beginning on.
+    free_at: Vec<u64>,
+}
+
+impl<'a> Course<'a> {
+    fn new(executor: &'a Executor, arrays: &'a [ArraySpec], steps: &[PlannedStep<'_>]) -> Self {
+        Self { executor, places: Places::new(arrays, steps), free_at: vec![0; executor.workers()] }
+    }
+
+    fn any_can_run(&self, workers: &[usize], desc: &TaskDesc) -> bool {
+        workers.iter().any(|&worker| self.executor.host().can_run(worker, desc))
+    }
+
+    /// Gives a task that is ready at `ready_at` to the worker on which it ends first. Returns when; nothing if the models do not know
+    /// the task on any of these workers.
+    fn run(
+        &mut self,
+        step: &PlannedStep<'_>,
+        desc: &TaskDesc,
+        workers: &[usize],
+        ready_at: u64,
+    ) -> Option<u64> {
+        let end_on = |&worker: &usize| Some((self.end_on(worker, step, desc, ready_at)?, worker));
+        let (ends_at, worker) = workers.iter().filter_map(end_on).min()?;
+        self.free_at[worker] = ends_at;
+        self.places.use_at(step, self.executor.worker(worker).node);
+        Some(ends_at)
+    }
+
+    /// When the task would end on a worker: nothing if that cannot run it, or no model knows it there.
+    fn end_on(&self, worker: usize, step: &PlannedStep<'_>, desc: &TaskDesc, ready_at: u64) -> Option<u64> {
+        let expected = self.executor.expected(worker, desc)?;
+        let begins_at = self.free_at[worker].max(ready_at) + self.copies_ns(worker, step);
+        self.executor.host().can_run(worker, desc).then_some(begins_at + expected.ns)
+    }
+
+    /// How long it takes to copy what the step reads to the memory of a worker.
+    fn copies_ns(&self, worker: usize, step: &PlannedStep<'_>) -> u64 {
+        let Some(devices) = self.executor.devices() else { return 0 };
+        let node = self.executor.worker(worker).node;
+        self.places.missing(step, node).map(|(from, bytes)| devices.transfer_ns(from, node, bytes)).sum()
     }
 }
 

@@ -12,11 +12,11 @@ use crate::graph::{ArrayState, Engine, Host, Partition, PartitionKey};
 use crate::ranks::{Note, Ranks, Waiting};
 use crate::shape::Layout;
 
-/// An access of a task to a sharded array of another rank: the copy is dropped after the task.
+/// An access of a task to a sharded array of another rank. The rank that runs the task drops its copy after it.
 pub(crate) struct Passing {
     /// The index of the access.
     pub(crate) access: usize,
-    /// The bytes that were received for it.
+    /// The bytes that the rank receives for it; 0 if it had the copy.
     pub(crate) bytes: usize,
 }
 

@@ -5,7 +5,7 @@ use super::execute::{complete, run_task};
 use super::task_error::TaskError;
 use crate::engine::Shared;
 use crate::graph::{Access, Submitted};
-use crate::machine::{Machine, Speed};
+use crate::machine::{Machine, Speed, TaskDuration};
 use crate::perf;
 use crate::trace::TaskTimes;
 
@@ -71,8 +71,17 @@ pub(crate) fn issue(
     // A task of a reduction has the name of its kernel: `fold` or `finish`.
     let of_reduction = task.desc().combination().and_then(|_| perf::kernel_of(task.desc()));
     let name = of_reduction.unwrap_or(codelet.name);
-    let mean_ns = speed.duration_ns(name, task.desc().extents(), flops, bytes);
-    let duration_ns = machine.varied_ns(mean_ns, speed.variation(name), task.desc().sequence());
+    // Of a fused task the machine has figures of its parts, unless it names the whole.
+    let parts = if speed.knows(name) { None } else { perf::parts(task.desc()) };
+    let mean = match parts {
+        Some(parts) => speed.fused(&parts),
+        None => TaskDuration {
+            ns: speed.duration_ns(name, task.desc().extents(), flops, bytes),
+            co_running: speed.co_running(name),
+            variation: speed.variation(name),
+        },
+    };
+    let duration_ns = machine.varied_ns(mean.ns, mean.variation, task.desc().sequence());
     context.times = TaskTimes::taken_at(shared.clock().now_ns());
     let result = match failure {
         Some(failure) => Err(TaskError::Failed(failure)),
@@ -85,7 +94,7 @@ pub(crate) fn issue(
     let arrivals = arrivals.map(|array| array.replicas().arrived_ns(context.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut context.room_ns));
     let times = TaskTimes { arrived_ns, kernel_ns: Some(duration_ns), ..context.times };
-    let co_running = if is_cancelled { 0.0 } else { speed.co_running(name) };
+    let co_running = if is_cancelled { 0.0 } else { mean.co_running };
     Issued { result, duration_ns, co_running, arrived_ns, pinned: std::mem::take(&mut context.pinned), times }
 }
 

@@ -8,6 +8,7 @@ use super::constant::{constant, is_of_consts};
 use super::function::{Shape, call, shape};
 use super::kind::{Kind, PRODUCT, SUM, Value};
 use super::statement::{Scope, block_value, choice};
+use crate::Stored;
 
 /// Translates an expression. `expected` is the kind that the context requires, if any.
 pub(super) fn expression(
@@ -221,7 +222,7 @@ fn function<'e>(
     }
     let mut values = vec![receiver];
     for other in others {
-        let wanted = if shape == Shape::Exponent { Kind::Integer("i32") } else { kind };
+        let wanted = if shape == Shape::Exponent { Kind::Integer(Stored::I32) } else { kind };
         let value = expression(scope, other, Some(wanted))?;
         values.push(scope.fit(value, wanted, other)?);
     }

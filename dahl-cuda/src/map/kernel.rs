@@ -6,12 +6,12 @@ use super::Map;
 use super::kind::Kind;
 use super::signature::{Parameter, Signature};
 use super::statement::MapBody;
-use crate::stored::stored;
-use crate::{ELEMENTS_PER_BLOCK, THREADS};
+use crate::{ELEMENTS_PER_BLOCK, Stored, THREADS};
 
 /// The types of a parameter bounded by `Real`, and by `Element` alone.
-const REALS: &[&str] = &["f16", "bf16", "f32", "f64"];
-const ELEMENTS: &[&str] = &["f16", "bf16", "f32", "f64", "u8", "u32", "i32", "i64"];
+const REALS: &[Stored] = &[Stored::F16, Stored::BF16, Stored::F32, Stored::F64];
+const ELEMENTS: &[Stored] =
+    &[Stored::F16, Stored::BF16, Stored::F32, Stored::F64, Stored::U8, Stored::U32, Stored::I32, Stored::I64];
 
 /// Writes the kernel of a map.
 pub(super) fn write(signature: &Signature, body: &MapBody) -> Map {
@@ -128,7 +128,7 @@ fn load(text: &mut String, signature: &Signature, parameter: &Parameter, name: &
 fn entries(map: &Map) -> String {
     let mut text = String::new();
     for types in map.instances() {
-        let named = |index: usize| stored(types[index]);
+        let named = |index: usize| types[index].cuda();
         let (output, inputs) = map.elements.split_last().expect("a map has an output");
         let views = inputs.iter().map(|input| format!("View<const {}, ANY>", input.cuda(named)));
         let output = format!("View<{}, ANY>", output.cuda(named));
@@ -140,7 +140,7 @@ fn entries(map: &Map) -> String {
         let instance = if types.is_empty() {
             String::new()
         } else {
-            format!("<{}>", types.iter().map(|name| stored(name)).collect::<Vec<_>>().join(", "))
+            format!("<{}>", types.iter().map(|stored| stored.cuda()).collect::<Vec<_>>().join(", "))
         };
         let entry = map.entry(&types);
         let _ = write!(
@@ -170,7 +170,7 @@ impl Map {
         let joined = |texts: Vec<String>| texts.join(", ");
         let declared = joined(parameters.iter().map(|(ty, name)| format!("{ty} {name}")).collect());
         let passed = joined(parameters.into_iter().map(|(_, name)| name).collect());
-        let sets = self.types.iter().map(|(name, types)| format!("{name}: {}", types.join(" ")));
+        let sets = self.types.iter().map(|(name, types)| format!("{name}: {}", names(types).join(" ")));
         let types = joined(sets.collect());
         let classes = joined(self.types.iter().map(|(name, _)| format!("class {name}")).collect());
         let list = joined(self.types.iter().map(|(name, _)| name.clone()).collect());
@@ -187,19 +187,24 @@ impl Map {
     }
 
     /// Every combination of types for which there is an entry point.
-    pub fn instances(&self) -> Vec<Vec<&'static str>> {
+    pub fn instances(&self) -> Vec<Vec<Stored>> {
         self.types.iter().fold(vec![Vec::new()], |instances, (_, types)| {
-            let extended = instances.iter().flat_map(|instance: &Vec<&'static str>| {
-                types.iter().map(|name| [&**instance, &[*name]].concat())
+            let extended = instances.iter().flat_map(|instance: &Vec<Stored>| {
+                types.iter().map(|stored| [&**instance, &[*stored]].concat())
             });
             extended.collect()
         })
     }
 
     /// The name of the entry point for these types: `axpy_f32`.
-    pub fn entry(&self, types: &[&str]) -> String {
-        types.iter().fold(self.function.clone(), |entry, name| entry + "_" + name)
+    pub fn entry(&self, types: &[Stored]) -> String {
+        names(types).into_iter().fold(self.function.clone(), |entry, name| entry + "_" + name)
     }
+}
+
+/// The names of types in Rust.
+fn names(types: &[Stored]) -> Vec<&'static str> {
+    types.iter().map(|stored| stored.rust()).collect()
 }
 
 fn is_word(name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! [`Kind`]: the kind of a value in a map's body, as far as the translation needs it.
 
 use super::Refusal;
-use crate::stored::{INTEGERS, integer};
+use crate::stored::Stored;
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(super) enum Kind {
     Opaque(usize),
     /// `f32` and `f64`; their functions are Rust's own.
     Float(&'static str),
-    /// An integer, by its name in Rust.
-    Integer(&'static str),
+    /// An integer.
+    Integer(Stored),
     Bool,
     /// A number without a suffix; the context determines its type.
     FloatLiteral,
@@ -23,12 +23,17 @@ pub(super) enum Kind {
 impl Kind {
     /// The kind of a concrete type in a body, where `f16` and `bf16` stand for their compute type.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "f16" | "bf16" | "f32" => Self::Float("f32"),
-            "f64" => Self::Float("f64"),
-            "bool" => Self::Bool,
-            other => Self::Integer(INTEGERS.iter().find(|(rust, _)| *rust == other)?.0),
-        })
+        Stored::named(name).map(Self::of)
+    }
+
+    /// The kind of what is stored with this type.
+    pub(super) fn of(stored: Stored) -> Self {
+        match stored {
+            Stored::F16 | Stored::BF16 | Stored::F32 => Self::Float("f32"),
+            Stored::F64 => Self::Float("f64"),
+            Stored::BOOL => Self::Bool,
+            integer => Self::Integer(integer),
+        }
     }
 
     /// The type in CUDA.
@@ -37,7 +42,7 @@ impl Kind {
             Self::Real(index) | Self::Opaque(index) => compute[index].clone(),
             Self::Float("f32") => "float".to_owned(),
             Self::Float(_) | Self::FloatLiteral => "double".to_owned(),
-            Self::Integer(name) => integer(name).to_owned(),
+            Self::Integer(integer) => integer.cuda().to_owned(),
             Self::IntegerLiteral => "int32_t".to_owned(),
             Self::Bool => "bool".to_owned(),
         }

@@ -19,6 +19,8 @@ use std::sync::OnceLock;
 use proc_macro2::Span;
 use syn::ItemFn;
 
+use crate::Stored;
+
 pub use declaration::{Declaration, declarations};
 pub use signature::Element;
 
@@ -27,8 +29,8 @@ pub use signature::Element;
 pub struct Map {
     /// The name of the kernel's function. Entry points append the names of their types: `axpy_f32`.
     pub function: String,
-    /// The type parameters, and the types by their names in Rust for which there is an entry point.
-    pub types: Vec<(String, &'static [&'static str])>,
+    /// The type parameters, and the types for which there is an entry point.
+    pub types: Vec<(String, &'static [Stored])>,
     /// The elements of the inputs, in order, and finally of the output.
     pub elements: Vec<Element>,
     /// The types of the arguments.

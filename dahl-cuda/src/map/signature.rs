@@ -6,15 +6,15 @@ use syn::{
 
 use super::Refusal;
 use super::kind::Kind;
-use crate::stored::stored;
+use crate::stored::Stored;
 
 /// The type of an array's elements, or of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// A type parameter, by its index.
     Parameter(usize),
-    /// A type, by its name in Rust.
-    Fixed(&'static str),
+    /// A type that is not a parameter.
+    Fixed(Stored),
 }
 
 /// A type parameter.
@@ -45,12 +45,6 @@ pub(super) struct Signature {
     /// The names in CUDA of the compute types of type parameters.
     pub(super) compute: Vec<String>,
 }
-
-/// Element types of arrays, except `f16` and `bf16`.
-const FIXED: [&str; 15] = [
-    "f16", "bf16", "f32", "f64", "bool", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
-    "isize",
-];
 
 impl Signature {
     pub(super) fn of(function: &ItemFn, inputs: usize) -> Result<Self, Refusal> {
@@ -95,7 +89,8 @@ impl Signature {
         }
         let arguments = parameters.split_off(inputs);
         let is_array = |parameter: &&Parameter| {
-            ["bool", "usize", "isize"].iter().any(|name| parameter.element == Element::Fixed(name))
+            let of_arguments = [Stored::BOOL, Stored::USIZE, Stored::ISIZE];
+            of_arguments.into_iter().any(|stored| parameter.element == Element::Fixed(stored))
         };
         if parameters.iter().chain([&output]).find(is_array).is_some() {
             return Err(Refusal::new(&function.sig.ident, "arrays hold no `bool`, `usize` or `isize`"));
@@ -125,8 +120,8 @@ impl Parameter {
             let kind = if types[index].is_real { Kind::Real(index) } else { Kind::Opaque(index) };
             return Ok(Self { name, element: Element::Parameter(index), kind });
         }
-        let fixed = FIXED.into_iter().find(|fixed| *fixed == ident).ok_or_else(unknown)?;
-        Ok(Self { name, element: Element::Fixed(fixed), kind: Kind::named(fixed).ok_or_else(unknown)? })
+        let stored = Stored::named(&ident).ok_or_else(unknown)?;
+        Ok(Self { name, element: Element::Fixed(stored), kind: Kind::of(stored) })
     }
 }
 
@@ -135,13 +130,13 @@ impl Element {
     pub(super) fn cuda<'a>(self, types: impl Fn(usize) -> &'a str) -> String {
         match self {
             Self::Parameter(index) => types(index).to_owned(),
-            Self::Fixed(name) => stored(name).to_owned(),
+            Self::Fixed(stored) => stored.cuda().to_owned(),
         }
     }
 
     /// Whether values are widened before they are passed to the body.
     pub(super) fn is_half(self) -> bool {
-        matches!(self, Self::Fixed("f16" | "bf16"))
+        matches!(self, Self::Fixed(Stored::F16 | Stored::BF16))
     }
 }
 

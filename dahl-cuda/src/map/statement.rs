@@ -6,6 +6,7 @@ use super::Refusal;
 use super::expression::expression;
 use super::kind::{Kind, Value};
 use super::signature::Signature;
+use crate::Stored;
 
 /// The body: its lines, and the value that it returns.
 #[derive(Debug)]
@@ -138,8 +139,11 @@ fn binding(scope: &mut Scope<'_>, local: &Local) -> Result<(), Refusal> {
             let mut value = expression(scope, &init.expr, expected)?;
             if value.kind.is_literal() {
                 // Rust's default, if nothing else determines it.
-                let kind =
-                    if value.kind == Kind::FloatLiteral { Kind::Float("f64") } else { Kind::Integer("i32") };
+                let kind = if value.kind == Kind::FloatLiteral {
+                    Kind::Float("f64")
+                } else {
+                    Kind::Integer(Stored::I32)
+                };
                 value = scope.fit(value, expected.unwrap_or(kind), &init.expr)?;
             }
             let kind = value.kind;

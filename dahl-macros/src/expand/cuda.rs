@@ -166,7 +166,10 @@ fn element(root: &syn::Path, element: &Element) -> TokenStream {
             let index = Literal::usize_unsuffixed(*index);
             quote!(#root::__private::CudaElement::Parameter(#index))
         }
-        Element::Fixed(name) => quote!(#root::__private::CudaElement::Fixed(#name)),
+        Element::Fixed(stored) => {
+            let name = stored.rust();
+            quote!(#root::__private::CudaElement::Fixed(#name))
+        }
     }
 }
 
@@ -181,9 +184,10 @@ fn arguments(root: &syn::Path, map: &Map) -> TokenStream {
 
 /// The type parameters of a map's kernel.
 fn types(root: &syn::Path, map: &Map) -> TokenStream {
-    let types = map.types.iter().map(
-        |(name, types)| quote!(#root::__private::CudaTypeParameter { name: #name, types: &[#(#types),*] }),
-    );
+    let types = map.types.iter().map(|(name, types)| {
+        let types = types.iter().map(|stored| stored.rust());
+        quote!(#root::__private::CudaTypeParameter { name: #name, types: &[#(#types),*] })
+    });
     quote!(&[#(#types),*])
 }
 

@@ -22,8 +22,8 @@ where
     N: Learning<T, M, S>,
     O: Optimizer<T>,
 {
-    /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
-    /// in parallel. With many micro-batches that is not needed: they are at different gradients at a time.
+    /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that workers add
+    /// the contributions in parallel. Many micro-batches need no such leaves: they add to different gradients at a time.
     pub(super) fn share_leaves(&mut self) -> dahl::Result<()> {
         let leaf_len = self.leaf_len();
         self.model.for_each_parameter(|_, parameter| {

@@ -7,17 +7,17 @@ use super::stages::Stages;
 
 /// The stages of a pipeline, and the micro-batches in each.
 ///
-/// Stage `s` of `n` has activations of at most `n - s` micro-batches: as many as pass through it until the gradients of the first
-/// one come back. So its tasks wait for a gate, which opens when the gradients of the micro-batch `n - s` before have been
-/// computed in the stage. When so many are in it, forward and backward passes alternate (1F1B: PipeDream-Flush, Narayanan
-/// et al. 2021, [arXiv:2006.09503](https://arxiv.org/abs/2006.09503), section 3.2). A replica of a stage has gates of its own, for
-/// as many as a planner counts ([`Replicas::in_flight`](super::replicas::Replicas::in_flight)).
+/// Stage `s` of `n` keeps the activations of at most `n - s` micro-batches: as many enter it before the gradients of the
+/// first one come back. The stage has as many gates. A micro-batch closes the gate of the one `n - s` before it, and its
+/// tasks wait until the stage has computed the gradients of that one. A full stage alternates forward and backward passes
+/// (1F1B: PipeDream-Flush, Narayanan et al. 2021, [arXiv:2006.09503](https://arxiv.org/abs/2006.09503), section 3.2). Each
+/// replica of a stage has its own gates, as many as [`Replicas::in_flight`](super::replicas::Replicas::in_flight) says.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     stages: Stages,
     /// For each stage, its replicas in the order of their turns.
     replicas: Vec<Vec<Replica>>,
-    /// The number of the micro-batch that has entered last, in its batch.
+    /// The number in its batch of the micro-batch that entered last.
     micro_batch: usize,
 }
 
@@ -48,7 +48,8 @@ impl InFlight {
         &self.stages
     }
 
-    /// Another micro-batch enters the pipeline, with this number in its batch: in each stage, it takes the place of an earlier one.
+    /// Lets another micro-batch enter the pipeline, with this number in its batch. In each stage it takes the place of an
+    /// earlier one.
     pub(crate) fn enter(&mut self, micro_batch: usize) -> dahl::Result<()> {
         self.micro_batch = micro_batch;
         for (stage, replicas) in self.replicas.iter_mut().enumerate() {
@@ -61,7 +62,7 @@ impl InFlight {
         Ok(())
     }
 
-    /// Calls `f`, which submits tasks of the micro-batch that has entered last, in a stage.
+    /// Calls `f`, which submits a stage's tasks of the micro-batch that entered last.
     pub(crate) fn at<R>(
         &self,
         stage: usize,

@@ -94,7 +94,7 @@ impl Operation {
                 _ if is_real => round(scale * signed),
                 _ => (i * 13) as f64 % 100.0,
             };
-            let values: Vec<f64> = signed.iter().enumerate().map(value).collect();
+            let values = spec.excepted(signed.iter().enumerate().map(value).collect());
             Some(Buffer::of(elements[number], extents, &values))
         };
         self.specs.iter().enumerate().map(draw).collect()

@@ -1,4 +1,4 @@
-// Rows that are normalized: divided by their deviation from their mean, or from zero; and the gradients.
+// Rows that are normalized, as by `layer_norm` and `rms_norm`: divided by their deviation from their mean, or from zero; and the gradients.
 //
 //     y[i] = (row[i] - centre) * r,   r = 1 / sqrt(mean of (row[j] - centre)^2 + epsilon)
 //
@@ -156,7 +156,7 @@ constexpr uint64_t ROW_PART_BLOCKS = 264;
 // The fewest rows of a part: 8 for each warp.
 constexpr uint64_t ROW_PART = 64;
 
-// Into how many parts the rows are divided. `scratch(..)` and `grid(..)` repeat this formula.
+// Into how many parts the rows are divided. The kernels' `let(parts = ..)` is the same formula.
 DAHL_DEVICE uint64_t row_parts(uint64_t rows, uint64_t columns) {
     uint64_t parts = ROW_PART_BLOCKS / blocks(columns, COLUMNS), most = rows / ROW_PART;
     parts = parts < most ? parts : most;

@@ -1,5 +1,5 @@
-// The mean and the variance of a set of elements by which they are normalised, and the sums of the gradient: the parts
-// that the normalisations over a batch and over groups of channels share.
+// Channels that are normalised, as by `batch_norm` and `group_norm`: the mean and the variance of a set of elements by
+// which they are normalised, and the sums of the gradient.
 //
 // The mean is computed first and subtracted, so that nothing cancels, and its rounding error is corrected for, as in
 // `variance.cu`. Sums are in double, also of floats: these kernels wait for memory, not for arithmetic.
