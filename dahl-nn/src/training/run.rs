@@ -379,7 +379,8 @@ where
         // A micro-batch holds its arrays until its last task ends, and each worker, or stage, may run another micro-batch.
         self.micro_batch_bytes = self.micro_batch_bytes.max(step.detached().used_bytes());
         let workers = step.detached().worker_infos().len();
-        let side_by_side = self.stash.as_ref().map_or(0, Stash::depth).max(workers);
+        let of_stages = self.stash.as_ref().map_or(0, Stash::depth);
+        let side_by_side = of_stages.max(self.micro_batches_of_rank()).max(workers);
         let of_workers = side_by_side * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;

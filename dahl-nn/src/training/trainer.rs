@@ -94,6 +94,9 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         let stash = options.pipeline().zip(stages);
         let stash =
             stash.map(|((pipeline, _), stages)| Stash::new(pipeline, stages, model.parameters_of_layers()));
+        // A batch for each stage while this thread waits for others, however large they are: gates bound the activations.
+        let batches_of_stages = stash.as_ref().map_or(0, |stash| 2 * stash.depth());
+        let batches_ahead = batches_ahead.max(batches_of_stages);
         Run {
             model,
             optimizer,

@@ -64,3 +64,35 @@ fn buckets_are_sent_while_the_backward_pass_runs() {
         assert!(end_us + (layers - 2) as f64 * message_us <= end_of_reduction_us, "{end_us} us");
     }
 }
+
+/// The virtual time of so many batches in a stashed pipeline of two stages, a layer each.
+fn stashed_us(batches: usize, batch: usize) -> f64 {
+    let machine = Machine::from_toml(
+        "cpu = { speed = { gflops = 10, gbytes_per_s = 1000, overhead_us = 0 } }
+         cluster = { ranks = 2, level = [{ latency_us = 1, gbytes_per_s = 100 }] }",
+    );
+    let train = |rt: &Runtime| {
+        let arena = rt.arena();
+        let mut model = Sequential::<f32>::new(&arena, [FEATURES], 42).dense(FEATURES)?.dense(FEATURES)?;
+        let data = Synthetic::new(&[FEATURES], FEATURES, batches * batch, 1);
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(1e-3)).batch_size(batch);
+        let trainer = trainer.micro_batch_size(batch / 2).no_shuffle();
+        trainer.parallel(Parallel::pipeline([1]).stash_weights()).fit(&data)?;
+        rt.wait()?;
+        Ok(rt.clock().now_ns() as f64 / 1e3)
+    };
+    let of_ranks = dahl_ranks::cluster(&machine.expect("it is a machine"), builder, train);
+    of_ranks.expect("no rank fails").into_iter().fold(0.0, f64::max)
+}
+
+/// The slower stage never waits, also if a batch is so large that one is enough to keep the workers of one machine busy.
+#[test]
+fn large_batches_of_a_stashed_pipeline_overlap() {
+    for batch in [256, 2048] {
+        let of_batch_us = (stashed_us(7, batch) - stashed_us(3, batch)) / 4.0;
+        // The products of the second layer: forward, and by both of its inputs.
+        let products_us = 6.0 * (batch * FEATURES * FEATURES) as f64 / 10e3;
+        println!("batches of {batch}: {of_batch_us:.0} us each, of which products {products_us:.0}");
+        assert!(of_batch_us >= products_us && of_batch_us < 1.05 * products_us, "{of_batch_us} us");
+    }
+}

@@ -46,6 +46,15 @@ where
         Some(self.options.parallel.as_ref()?.as_data()?.over(self.arena.ranks()))
     }
 
+    /// How many micro-batches may be in flight so that this rank submits a whole batch without waiting for its own shards, if several ranks
+    /// share it: they wait for the parameters that it sends when it submits theirs, and for its sums. What other ranks compute takes no memory here.
+    pub(in crate::training) fn micro_batches_of_rank(&self) -> usize {
+        let Some(shards) = self.shards().filter(|shards| shards.ranks > 1) else { return 0 };
+        let shard_size = self.options.batch_size.div_ceil(shards.count);
+        // And the one that is being submitted.
+        shards.count.div_ceil(shards.ranks) * shard_size.div_ceil(self.micro_batch_size) + 1
+    }
+
     /// Submits the tasks of a batch, shard by shard.
     pub(in crate::training) fn batch_over_ranks(
         &mut self,
