@@ -49,7 +49,7 @@ fn replay(machine: &str, passes: Passes) -> dahl::Result<Vec<(u64, f64)>> {
         .build()?;
     let x = rt.from_vec([1000], (0..1000).map(|i| i as f32 / 1000.0).collect())?;
     let mut program = Chain::new(&rt).passes(passes);
-    let replay = |program: &mut Chain| -> dahl::Result<Vec<WorkerUse>> {
+    let replay = |program: &mut Chain<f32>| -> dahl::Result<Vec<WorkerUse>> {
         assert_eq!(program.call(&x)?.to_vec()?[0], 1.0);
         rt.wait()?;
         Ok(rt.worker_uses())
