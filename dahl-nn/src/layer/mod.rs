@@ -20,6 +20,7 @@ mod pool;
 mod pool2d;
 mod recurrent;
 mod reshape;
+mod softmax;
 mod tensor_parallel;
 mod transformer;
 mod upsample;
@@ -49,6 +50,7 @@ pub use pool::{
 pub use pool2d::{AvgPool2d, MaxPool2d};
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, Packed, Recurrent, RecurrentCell, Rnn, RnnCell};
 pub use reshape::{Flatten, Reshape};
+pub use softmax::{LogSoftmax, Softmax};
 pub use tensor_parallel::{ColumnLinear, RowLinear, on_parts};
 pub use transformer::{
     FeedForward, Transformer, TransformerActivation, TransformerDecoder, TransformerDecoderLayer,

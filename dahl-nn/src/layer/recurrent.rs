@@ -166,7 +166,7 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
     /// If the tokens have another number of features, and those of the operations.
     #[track_caller]
     pub fn forward<'s>(&self, step: &'s Step<'_>, x: &Array<'_, T, 3>) -> dahl::Result<Array<'s, T, 3>> {
-        Ok(self.run(step, x, None)?.output)
+        Ok(self.run(step, x, None, None)?.output)
     }
 
     /// As [`forward`](Self::forward), for sequences of these lengths in `x`: what follows their ends, finite numbers, has no effect.
@@ -180,12 +180,64 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
         x: &Array<'_, T, 3>,
         lengths: &[usize],
     ) -> dahl::Result<Packed<'s, T>> {
+        self.require_lengths(x, lengths)?;
+        self.run(step, x, Some(lengths), None)
+    }
+
+    /// As [`forward_packed`](Self::forward_packed), from these states of each layer in place of zeros: for a sequence that
+    /// goes on, those of [`Packed::states`]. Gradients reach the states, unless they are of another step.
+    ///
+    /// ```
+    /// use dahl::prelude::*;
+    /// use dahl_nn::prelude::*;
+    ///
+    /// # fn main() -> dahl::Result<()> {
+    /// let rt = Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let gru = Gru::<f32>::new(&mut Init::new(&arena, 1), 3, 4, 2)?;
+    /// let (first, second) = (rt.zeros([1, 5, 3])?, rt.zeros([1, 2, 3])?);
+    /// let step = Step::evaluating(&rt);
+    /// let states = gru.forward_packed(&step, &first, &[5])?.states;
+    /// let output = gru.forward_from(&step, &second, &[2], &states)?.output;
+    /// assert_eq!(output.shape(), [1, 2, 4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`forward_packed`](Self::forward_packed), and if the states are not those of as many layers and sequences.
+    #[track_caller]
+    pub fn forward_from<'s>(
+        &self,
+        step: &'s Step<'_>,
+        x: &Array<'_, T, 3>,
+        lengths: &[usize],
+        states: &[Vec<Matrix<'_, T>>],
+    ) -> dahl::Result<Packed<'s, T>> {
+        let (batch, layers) = (x.shape()[0], self.layers.len());
+        let fits = |state: &Matrix<'_, T>| state.shape() == [batch, self.width];
+        let of_layer = |states: &Vec<Matrix<'_, T>>| states.len() == C::STATES && states.iter().all(fits);
+        if states.len() != layers || !states.iter().all(of_layer) {
+            let shapes: Vec<Vec<_>> =
+                states.iter().map(|states| states.iter().map(Array::shape).collect()).collect();
+            let (count, width) = (C::STATES, self.width);
+            let fact = format!(
+                "the states have the shapes {shapes:?}, but each of {layers} layers needs {count} of [{batch}, {width}]"
+            );
+            return Err(dahl::Error::invalid_shape("recurrent layer", fact));
+        }
+        self.require_lengths(x, lengths)?;
+        self.run(step, x, Some(lengths), Some(states))
+    }
+
+    #[track_caller]
+    fn require_lengths(&self, x: &Array<'_, T, 3>, lengths: &[usize]) -> dahl::Result<()> {
         let [batch, tokens, _] = x.shape();
         if lengths.len() != batch || lengths.iter().any(|length| !(1..=tokens).contains(length)) {
             let fact = format!("{lengths:?} are no lengths from 1 to {tokens} of {batch} sequences");
             return Err(dahl::Error::invalid_shape("recurrent layer", fact));
         }
-        self.run(step, x, Some(lengths))
+        Ok(())
     }
 
     #[track_caller]
@@ -194,6 +246,7 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
         step: &'s Step<'_>,
         x: &Array<'_, T, 3>,
         lengths: Option<&[usize]>,
+        first: Option<&[Vec<Matrix<'_, T>>]>,
     ) -> dahl::Result<Packed<'s, T>> {
         let [batch, tokens, _] = x.shape();
         if tokens == 0 {
@@ -201,14 +254,19 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
         }
         let mut last_states = Vec::with_capacity(self.layers.len());
         let mut output: Option<Array<'s, T, 3>> = None;
-        for weights in &self.layers {
+        for (layer, weights) in self.layers.iter().enumerate() {
             let gates = match &output {
                 Some(output) => weights.input_gates(step, output)?,
                 None => weights.input_gates(step, x)?,
             };
             let rows = gates.shape()[2];
-            let zeros = || step.detached().zeros([batch, self.width]);
-            let mut states = (0..C::STATES).map(|_| zeros()).collect::<dahl::Result<Vec<_>>>()?;
+            let mut states = Vec::with_capacity(C::STATES);
+            for index in 0..C::STATES {
+                states.push(match first {
+                    Some(first) => ops::copy_init(step, &first[layer][index])?,
+                    None => step.detached().zeros([batch, self.width])?,
+                });
+            }
             let mut outputs: Vec<Array<'s, T, 3>> = Vec::with_capacity(tokens);
             for (index, gates) in ops::split_init(step, &gates, 1, &vec![1; tokens])?.into_iter().enumerate()
             {

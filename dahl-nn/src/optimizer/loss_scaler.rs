@@ -14,7 +14,8 @@ use crate::step::Step;
 /// These are the rules and defaults of PyTorch's `GradScaler` (Micikevicius et al. 2018,
 /// [arXiv:1710.03740](https://arxiv.org/abs/1710.03740)).
 ///
-/// An invalid setting is returned as an error by the next call that can fail, with the line that set it.
+/// An invalid setting is returned as an error by the next call that can fail, with the line that set it. A
+/// [`Trainer`](crate::Trainer) takes a scaler by [`loss_scaler`](crate::Trainer::loss_scaler).
 ///
 /// ```
 /// use dahl::ops::mean_squared_error_init;
@@ -53,6 +54,15 @@ pub struct LossScaler {
     found: Option<Scalar<'static, u32>>,
     is_unscaled: bool,
     settings: Settings,
+}
+
+/// What the next steps of a scaler depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScalerState {
+    pub(crate) scale: f64,
+    /// Steps since the factor changed.
+    pub(crate) steps: u64,
+    pub(crate) skipped: u64,
 }
 
 impl Default for LossScaler {
@@ -110,6 +120,21 @@ impl LossScaler {
         self.settings.require(steps > 0, "LossScaler: growth_interval", steps, "a number from 1");
         self.growth_interval = steps;
         self
+    }
+
+    /// The error of the first invalid setting.
+    pub(crate) fn check_settings(&self) -> dahl::Result<()> {
+        Ok(self.settings.check()?)
+    }
+
+    /// What the next steps depend on, for a checkpoint.
+    pub(crate) fn state(&self) -> ScalerState {
+        ScalerState { scale: self.scale, steps: self.steps, skipped: self.skipped }
+    }
+
+    /// Goes on from a checkpoint.
+    pub(crate) fn set_state(&mut self, state: ScalerState) {
+        (self.scale, self.steps, self.skipped) = (state.scale, state.steps, state.skipped);
     }
 
     /// The factor of the loss.

@@ -33,6 +33,7 @@ pub use clip::{GradientNorm, clip_gradient_norm, clip_gradient_value};
 pub use lamb::{Lamb, LambRule};
 pub use lion::{Lion, LionRule};
 pub use loss_scaler::LossScaler;
+pub(crate) use loss_scaler::ScalerState;
 pub use rmsprop::{RmsProp, RmsPropRule};
 pub use sgd::{Sgd, SgdRule};
 pub use stateful::Stateful;

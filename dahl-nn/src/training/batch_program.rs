@@ -56,6 +56,9 @@ impl BatchProgram {
         if options.parallel.is_some() {
             return Err("`parallel` is set".to_owned());
         }
+        if options.loss_scaler.is_some() {
+            return Err("`loss_scaler` is set, which reads whether gradients are finite".to_owned());
+        }
         if arena.ranks() > 1 {
             return Err("the runtime is one of several ranks".to_owned());
         }

@@ -64,6 +64,9 @@ pub struct History {
     /// Why steps were submitted one by one and not [replayed](super::Trainer::replays), if that was so for all or for
     /// batches of some shape: the last reason.
     pub submitted: Option<String>,
+    /// The numbers, from 1, of the steps that the [loss scaler](super::Trainer::loss_scaler) skipped: not all of their
+    /// gradients were finite.
+    pub skipped_steps: Vec<usize>,
 }
 
 impl History {

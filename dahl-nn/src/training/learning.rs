@@ -10,7 +10,7 @@ use crate::loader::{Part, Source};
 use crate::loss::Loss;
 use crate::metric_accumulator::MetricAccumulator;
 use crate::module::Module;
-use crate::optimizer::{Optimizer, clip_gradient_norm};
+use crate::optimizer::{LossScaler, Optimizer, clip_gradient_norm};
 use crate::sequential::Sequential;
 use crate::step::Step;
 
@@ -63,6 +63,20 @@ pub(super) fn update<T: Real>(
         clip_gradient_norm(model, max_norm)?;
     }
     optimizer.step(model)
+}
+
+/// As [`update`], from gradients of a scaled loss. Returns whether the parameters were updated.
+pub(super) fn update_scaled<T: Real>(
+    model: &mut impl Module<T>,
+    optimizer: &mut impl Optimizer<T>,
+    scaler: &mut LossScaler,
+    max_norm: Option<f64>,
+) -> dahl::Result<bool> {
+    if let Some(max_norm) = max_norm {
+        scaler.unscale(model)?;
+        clip_gradient_norm(model, max_norm)?;
+    }
+    scaler.step(optimizer, model)
 }
 
 /// Trains a classifier by a loss of its output and the labels.

@@ -13,6 +13,7 @@ use super::order::Order;
 use super::parallel::{Parallel, Pipeline};
 use super::records::Record;
 use crate::error::{Error, Result};
+use crate::optimizer::LossScaler;
 use crate::schedule::Schedule;
 use crate::setting::Settings;
 
@@ -29,6 +30,7 @@ pub(super) struct Options<'t, M> {
     pub(super) drop_last: bool,
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
+    pub(super) loss_scaler: Option<LossScaler>,
     /// How a batch is computed by several ranks.
     pub(super) parallel: Option<Parallel>,
     /// Whether steps are recorded and replayed.
@@ -61,6 +63,7 @@ impl<M> Default for Options<'_, M> {
             drop_last: false,
             schedule: None,
             max_norm: None,
+            loss_scaler: None,
             parallel: None,
             replays: None,
             progress: false,
@@ -111,6 +114,16 @@ impl<M> Options<'_, M> {
                 let location = parallel.location;
                 return Err(
                     Error::Setting { setting: "Parallel: pipeline", value, expected, location }.into()
+                );
+            }
+        }
+        if let Some(scaler) = &self.loss_scaler {
+            scaler.check_settings()?;
+            if let Some(parallel) = &self.parallel {
+                let (value, expected) = ("with `parallel`".to_owned(), "a trainer without `parallel`");
+                let location = parallel.location;
+                return Err(
+                    Error::Setting { setting: "Trainer: loss_scaler", value, expected, location }.into()
                 );
             }
         }

@@ -12,7 +12,7 @@ use crate::checkpoint::{Content, OF_TRAINER, tensors};
 use crate::error::Error;
 use crate::loader::Source;
 use crate::module::{Module, TensorFile, TensorName};
-use crate::optimizer::Optimizer;
+use crate::optimizer::{LossScaler, Optimizer};
 
 /// Where the parameters and buffers of the best epoch are, which an early stop restores.
 const BEST: &str = "trainer.best";
@@ -65,6 +65,9 @@ where
         if let Some(rate) = state.learning_rate {
             self.optimizer.use_learning_rate(rate)?;
         }
+        if let (Some(scaler), Some(of_checkpoint)) = (&mut self.options.loss_scaler, state.scaler) {
+            scaler.set_state(of_checkpoint);
+        }
         if let (Some(rt), Some(drawn)) = (self.options.runtime, state.seeds_drawn) {
             rt.set_seeds_drawn(drawn);
         }
@@ -74,6 +77,7 @@ where
     /// Writes a checkpoint. Waits for the parameters, and until the file is there, on all ranks.
     pub(super) fn save(&self, state: &mut State<T>, path: &Path) -> dahl::Result<()> {
         state.seeds_drawn = self.options.runtime.map(Runtime::seeds_drawn);
+        state.scaler = self.options.loss_scaler.as_ref().map(LossScaler::state);
         let mut tensors = tensors(&*self.model, &self.optimizer)?;
         if let Some(values) = &state.seen.best_values {
             tensors.add_values(BEST, &*self.model, values)?;
@@ -115,6 +119,7 @@ where
             seed: self.options.seed,
             drop_last: self.options.drop_last,
             shards: self.shards().map(|shards| shards.count),
+            scales_loss: self.options.loss_scaler.is_some(),
             replicas: self.stash.as_ref().and_then(|stash| stash.stages().replicated()),
         }
     }

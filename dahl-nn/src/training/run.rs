@@ -11,7 +11,7 @@ use dahl::prelude::*;
 use super::batch_program::{Batch, BatchProgram};
 use super::callback::{Callback, Progress};
 use super::history::{Epoch, History};
-use super::learning::{Learning, Share, learn_part, update};
+use super::learning::{Learning, Share, learn_part, update, update_scaled};
 use super::options::Options;
 use super::parallel::{Buckets, ReplicaSums, Stash};
 use super::progress_bar::{ProgressBar, Speed};
@@ -162,10 +162,13 @@ where
         while state.batch < division.batches() && !state.is_stopped {
             let samples = division.batch(state.batch).len();
             let mut metrics = accumulators.next(samples)?;
-            self.batch(state.steps, samples, step, reader, &mut metrics)?;
+            let is_taken = self.batch(state.steps, samples, step, reader, &mut metrics)?;
             accumulators.push(metrics)?;
             state.batch += 1;
             state.steps += 1;
+            if !is_taken {
+                state.history.skipped_steps.push(state.steps);
+            }
             self.call_back(state, |callback, progress| callback.step_ended(progress))?;
             if let Some(checkpoints) = &self.options.checkpoints
                 && checkpoints.is_due_after_step(state.steps)
@@ -258,7 +261,8 @@ where
     }
 
     /// Submits the tasks of one batch: by a replay if the trainer has a program, else micro-batch by micro-batch. The
-    /// arrays of large micro-batches are released one micro-batch at a time.
+    /// arrays of large micro-batches are released one micro-batch at a time. Returns whether the step was taken, and not
+    /// skipped.
     fn batch(
         &mut self,
         number: usize,
@@ -266,12 +270,12 @@ where
         step: &mut Step<'_>,
         reader: &mut Reader<'_, '_, T, S>,
         metrics: &mut MetricAccumulator<'_, T>,
-    ) -> dahl::Result<()> {
+    ) -> dahl::Result<bool> {
         if let Some(schedule) = &self.options.schedule {
             self.optimizer.use_learning_rate(schedule.at(number))?;
         }
         if let Some(shards) = self.shards() {
-            return self.batch_over_ranks(shards, samples, step, reader, metrics);
+            return self.batch_over_ranks(shards, samples, step, reader, metrics).map(|()| true);
         }
         let (parts, max_norm) = (samples.div_ceil(self.micro_batch_size), self.options.max_norm);
         if self.program.is_ok() && parts <= MOST_REPLAYED_PARTS {
@@ -291,7 +295,10 @@ where
             drop(parts);
             step.forget();
             self.release(step);
-            return if is_submitted { Ok(()) } else { update(self.model, &mut self.optimizer, max_norm) };
+            if !is_submitted {
+                update(self.model, &mut self.optimizer, max_norm)?;
+            }
+            return Ok(true);
         }
         self.is_divided |= parts > MOST_REPLAYED_PARTS;
         if let Some(stash) = &mut self.stash {
@@ -303,7 +310,10 @@ where
             stash.leave(self.model)?;
         }
         learned?;
-        update(self.model, &mut self.optimizer, max_norm)
+        match &mut self.options.loss_scaler {
+            Some(scaler) => update_scaled(self.model, &mut self.optimizer, scaler, max_norm),
+            None => update(self.model, &mut self.optimizer, max_norm).map(|()| true),
+        }
     }
 
     /// Submits the forward and backward passes of a batch in so many parts.
@@ -328,6 +338,10 @@ where
             let share = Share { number, samples: part_samples, of: samples };
             let loss = self.learning.loss(step, &*self.model, &part, share, &mut metrics.correct)?;
             metrics.add(&loss)?;
+            let loss = match &self.options.loss_scaler {
+                Some(scaler) => scaler.scaled(step, &loss)?,
+                None => loss,
+            };
             match &mut of_replicas {
                 Some(sums) => step.accumulate_to(&loss, &*self.model, sums.of_micro_batch(number))?,
                 None => step.accumulate(&loss, self.model)?,

@@ -15,6 +15,7 @@ use super::parallel::Parallel;
 use super::records::Record;
 use super::trainer::Trainer;
 use crate::loader::Sampler;
+use crate::optimizer::LossScaler;
 use crate::schedule::{Plateau, Schedule};
 
 impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
@@ -72,7 +73,7 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// Sets whether steps are recorded as a program and replayed, with the bits of submitted ones. A step is submitted in any
     /// case if it reads a value, if it uses an array that belongs neither to the model nor to the optimizer nor to the
     /// batch, if the optimizer or the source cannot be bound, for batches of more than four micro-batches, with
-    /// [`parallel`](Self::parallel) or several ranks, and on simulated machines with devices.
+    /// [`loss_scaler`](Self::loss_scaler), with [`parallel`](Self::parallel) or several ranks, and on simulated machines with devices.
     ///
     /// [`fit`](Self::fit) replays by default. It calls the layers and the loss of a [`Sequential`](crate::Sequential) once for
     /// each shape of a batch and for each change of their settings. It compares the
@@ -107,6 +108,32 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
         let expected = "a number from 0";
         self.options.settings.require(max_norm >= 0.0, "Trainer: max_norm", max_norm, expected);
         self.options.max_norm = Some(max_norm);
+        self
+    }
+
+    /// Scales the loss before the reverse pass, and skips the steps whose gradients are not all finite: for models in half
+    /// precision. [`History::skipped_steps`](super::History::skipped_steps) says which ones; a callback sees it after each
+    /// step. Each step waits for its gradients, and is submitted, not replayed. A checkpoint has the scale. Not
+    /// together with [`parallel`](Self::parallel).
+    ///
+    /// ```
+    /// use dahl::prelude::*;
+    /// use dahl_nn::prelude::*;
+    ///
+    /// # fn main() -> dahl::Result<()> {
+    /// let rt = Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let mut model = Sequential::<f16>::new(&arena, [4], 1).dense(2)?;
+    /// let adamw = AdamW::new(1e-2).eps(1e-7).master_weights(true);
+    /// let trainer = Trainer::new(&mut model, CrossEntropy, adamw).batch_size(8).epochs(20);
+    /// let history = trainer.loss_scaler(LossScaler::new()).fit(&Synthetic::new(&[4], 2, 80, 1))?;
+    /// println!("skipped: {:?}", history.skipped_steps);
+    /// # assert_eq!(history.skipped_steps.first(), Some(&1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn loss_scaler(mut self, scaler: LossScaler) -> Self {
+        self.options.loss_scaler = Some(scaler);
         self
     }
 

@@ -10,6 +10,7 @@ use crate::checkpoint::OF_TRAINER;
 use crate::error::{Error, Result};
 use crate::metric_accumulator::MetricSum;
 use crate::module::TensorFile;
+use crate::optimizer::ScalerState;
 use crate::sequential::Evaluation;
 
 /// How far a training is: all that the next step depends on, beside the model and the optimizer.
@@ -29,6 +30,8 @@ pub(super) struct State<T> {
     pub(super) seeds_drawn: Option<u64>,
     /// The learning rate that a callback has set.
     pub(super) learning_rate: Option<f64>,
+    /// The scale of the loss, if there is one.
+    pub(super) scaler: Option<ScalerState>,
     /// Whether the training has been stopped.
     pub(super) is_stopped: bool,
     /// What the early stop has seen.
@@ -49,6 +52,7 @@ impl<T> Default for State<T> {
             numbers_taken: 0,
             seeds_drawn: None,
             learning_rate: None,
+            scaler: None,
             is_stopped: false,
             seen: Seen::default(),
             best: None,
@@ -70,10 +74,11 @@ pub(super) struct Fixed {
     pub(super) shards: Option<usize>,
     /// The stages of a pipeline and their places, if some have replicas.
     pub(super) replicas: Option<String>,
+    pub(super) scales_loss: bool,
 }
 
 impl Fixed {
-    fn entries(&self) -> [(&'static str, Option<Value>); 7] {
+    fn entries(&self) -> [(&'static str, Option<Value>); 8] {
         [
             ("samples", Some(self.samples.into())),
             ("batch_size", Some(self.batch_size.into())),
@@ -82,6 +87,7 @@ impl Fixed {
             ("drop_last", Some(u64::from(self.drop_last).into())),
             ("shards", self.shards.map(Value::from)),
             ("replicas", self.replicas.clone().map(Value::from)),
+            ("scales_loss", self.scales_loss.then_some(true.into())),
         ]
     }
 }
@@ -101,10 +107,14 @@ impl<T: Real> State<T> {
             "numbers_taken": self.numbers_taken,
             "seeds_drawn": self.seeds_drawn,
             "learning_rate": self.learning_rate.map(bits),
+            "loss_scaler": self.scaler.map(|ScalerState { scale, steps, skipped }| {
+                json!({ "scale": bits(scale), "steps": steps, "skipped": skipped })
+            }),
             "is_stopped": self.is_stopped,
             "early_stop": { "best": self.seen.best.map(bits), "waited": self.seen.waited },
             "best": self.best.map(bits),
             "callbacks": callbacks,
+            "skipped_steps": self.history.skipped_steps,
             "history": self.history.epochs.iter().map(epoch_value).collect::<Vec<_>>(),
         });
         if let Value::Object(rest) = rest {
@@ -146,6 +156,11 @@ impl<T: Real> State<T> {
         let callbacks = value["callbacks"].as_array()?.iter();
         let callbacks: Option<Vec<String>> =
             callbacks.map(|state| Some(state.as_str()?.to_owned())).collect();
+        let skipped: Option<Vec<usize>> = value["skipped_steps"].as_array()?.iter().map(count).collect();
+        let scaler = |value: &Value| {
+            let [steps, skipped] = [&value["steps"], &value["skipped"]].map(Value::as_u64);
+            Some(ScalerState { scale: number(&value["scale"])?, steps: steps?, skipped: skipped? })
+        };
         let state = Self {
             epoch: count(&value["epoch"])?,
             batch: count(&value["batch"])?,
@@ -158,6 +173,7 @@ impl<T: Real> State<T> {
             numbers_taken: value["numbers_taken"].as_u64()?,
             seeds_drawn: optional(&value["seeds_drawn"], Value::as_u64)?,
             learning_rate: optional(&value["learning_rate"], number)?,
+            scaler: optional(&value["loss_scaler"], scaler)?,
             is_stopped: value["is_stopped"].as_bool()?,
             seen: Seen {
                 best: optional(&value["early_stop"]["best"], number)?,
@@ -165,7 +181,7 @@ impl<T: Real> State<T> {
                 best_values: None,
             },
             best: optional(&value["best"], number)?,
-            history: History { epochs: epochs?, submitted: None },
+            history: History { epochs: epochs?, submitted: None, skipped_steps: skipped? },
         };
         Some((state, callbacks?))
     }
@@ -263,10 +279,15 @@ mod tests {
             numbers_taken: u64::MAX,
             seeds_drawn: Some(4),
             learning_rate: Some(0.1),
+            scaler: Some(ScalerState { scale: 1.0 / 3.0, steps: 6, skipped: 2 }),
             is_stopped: true,
             seen: Seen { best: Some(-0.0), waited: 2, best_values: None },
             best: None,
-            history: History { epochs: vec![epoch(None), epoch(validation)], submitted: None },
+            history: History {
+                epochs: vec![epoch(None), epoch(validation)],
+                submitted: None,
+                skipped_steps: vec![1, 9],
+            },
         };
         let fixed = Fixed {
             samples: 1,
@@ -276,6 +297,7 @@ mod tests {
             drop_last: true,
             shards: Some(5),
             replicas: Some("0: [0, 1]".to_owned()),
+            scales_loss: true,
         };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];
         let text = state.text(&fixed, &callbacks);

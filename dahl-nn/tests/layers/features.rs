@@ -1,14 +1,14 @@
-//! Layers of features: linear maps, embeddings, norms, recurrent layers, activations.
+//! Layers of features: linear maps, embeddings, norms, dropout, activations.
 
 use dahl::ops;
 use dahl::prelude::*;
 use dahl_nn::layer::{
-    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
-    Softplus, Tanh,
+    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, LogSoftmax, Relu, Selu,
+    Sigmoid, Silu, Softmax, Softplus, Tanh,
 };
 use dahl_nn::prelude::*;
 
-use super::{Table, input};
+use super::{Check, input};
 
 /// Checks layers whose `forward` takes a step and an array of the given rank.
 macro_rules! check {
@@ -26,30 +26,45 @@ struct Embedded<'m, T: Real> {
     embedding: Embedding<'m, T>,
 }
 
-pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     check!(table, rt, init,
         "linear": 3, Linear::<T>::new(init, 5, 3)?;
         "linear_without_bias": 2, Linear::<T>::without_bias(init, 5, 3)?;
         "batch_norm": 3, BatchNorm::<T>::new(init, 3)?;
+        "batch_norm_of_images": 4, BatchNorm::<T>::new(init, 3)?;
+        "batch_norm_of_volumes": 5, BatchNorm::<T>::new(init, 3)?;
         "layer_norm": 3, LayerNorm::<T>::new(init, 5)?;
         "rms_norm": 3, RmsNorm::<T>::new(init, 5)?;
         "group_norm": 4, GroupNorm::<T>::new(init, 2, 6)?;
         "instance_norm": 3, InstanceNorm::new();
-        "rnn": 3, Rnn::<T>::new(init, 3, 4, 2)?;
-        "lstm": 3, Lstm::<T>::new(init, 3, 4, 2)?;
-        "gru": 3, Gru::<T>::new(init, 3, 4, 2)?;
+        "instance_norm_of_images": 4, InstanceNorm::new();
     );
+    let mut norm = BatchNorm::<T>::new(init, 3)?;
+    *norm.running_mean.value_mut() = rt.from_vec([3], [0.5, -0.25, 0.125].map(T::from_f64).to_vec())?;
+    *norm.running_var.value_mut() = rt.from_vec([3], [2.0, 0.75, 1.5].map(T::from_f64).to_vec())?;
+    let mut evaluating = Step::under(rt.tape());
+    evaluating.set_training(false);
+    table.check_under(&evaluating, rt, init, "batch_norm_evaluating", norm, |step, model| {
+        model.module.forward(step, &*input::<T, 4>(&model.x)?)
+    });
+    table.check(rt, init, "dropout", Dropout::new(0.375), |step, model| {
+        model.module.forward(step, &*input::<T, 2>(&model.x)?)
+    });
     let tokens = rt.from_vec([2, 3], vec![1_u32, 0, 2, 4, 2, 0])?;
     let embedded = Embedded::<T> { embedding: Embedding::new(init, 5, 4)? };
     table.check(rt, init, "embedding", embedded, |step, model| {
         ops::mul_init(step, &*input(&model.x)?, &model.module.embedding.forward(step, &tokens)?)
     });
+    let shared = Embedded::<T> { embedding: Embedding::new(init, 5, 4)? };
+    table.check(rt, init, "embedding_scores", shared, |step, model| {
+        model.module.embedding.scores(step, &*input::<T, 3>(&model.x)?)
+    });
     Ok(())
 }
 
-pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Table) {
+pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     check!(table, rt, init,
@@ -67,5 +82,7 @@ pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Table) {
         "hard_sigmoid": 2, HardSigmoid::default();
         "hard_swish": 2, HardSwish::default();
         "hard_tanh": 2, HardTanh::default();
+        "softmax": 3, Softmax::new(1);
+        "log_softmax": 3, LogSoftmax::new(2);
     );
 }

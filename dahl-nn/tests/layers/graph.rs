@@ -3,10 +3,10 @@
 use dahl::prelude::*;
 use dahl_nn::prelude::*;
 
-use super::{Table, input};
+use super::{Check, input};
 use crate::networks::karate_club::{EDGES, MEMBERS};
 
-pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     let graph = Graph::<T>::undirected(rt, MEMBERS, &EDGES)?;

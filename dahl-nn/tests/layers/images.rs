@@ -2,10 +2,10 @@
 
 use dahl::ops::{self, ConvolutionGeometry, PoolGeometry};
 use dahl::prelude::*;
-use dahl_nn::layer::{AvgPool1d, AvgPool3d, MaxPool1d, MaxPool3d, UpsampleMode};
+use dahl_nn::layer::{AvgPool1d, AvgPool3d, Convolution, MaxPool1d, MaxPool3d, UpsampleMode};
 use dahl_nn::prelude::*;
 
-use super::{Table, input};
+use super::{Check, input};
 
 /// Checks layers whose `forward` takes a step and an array of the given rank.
 macro_rules! check {
@@ -17,7 +17,7 @@ macro_rules! check {
     )+};
 }
 
-pub(super) fn convolutions<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+pub(super) fn convolutions<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     let options = Conv2dOptions { kernel: [3, 2], stride: [1, 2], padding: [1, 0] };
@@ -26,21 +26,26 @@ pub(super) fn convolutions<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Re
     let two = ConvolutionGeometry::<2>::default().stride([2; 2]);
     let three = ConvolutionGeometry::<3>::default();
     let dilated = one.stride([2]).padding([2]).dilation([2]).groups(2);
+    let grouped =
+        ConvolutionGeometry::<2>::default().stride([2; 2]).padding([2; 2]).dilation([2; 2]).groups(2);
+    let volumes = three.stride([1, 2, 1]).padding([0, 1, 0]);
     let apart = one.stride([3]).dilation([2]).groups(2);
     check!(table, rt, init,
         "conv1d": 3, Conv1d::<T>::new(init, 4, 6, [3], dilated)?;
         "conv2d": 4, Conv2d::<T>::new(init, 4, 3, options)?;
         "conv2d_without_bias": 4, Conv2d::<T>::without_bias(init, 4, 3, square)?;
+        "conv2d_in_groups": 4, Convolution::<T, 2>::new(init, 4, 6, [3; 2], grouped)?;
         "conv3d": 5, Conv3d::<T>::new(init, 2, 3, [2; 3], three)?;
         "conv3d_without_bias": 5, Conv3d::<T>::without_bias(init, 2, 2, [2; 3], three)?;
         "conv_transpose1d": 3, ConvTranspose1d::<T>::new(init, 4, 6, [3], apart)?;
         "conv_transpose2d": 4, ConvTranspose2d::<T>::new(init, 4, 3, [3; 2], two.padding([1; 2]))?.output_padding([1; 2]);
         "conv_transpose2d_without_bias": 4, ConvTranspose2d::<T>::without_bias(init, 4, 3, [2; 2], two)?;
+        "conv_transpose3d": 5, ConvTranspose3d::<T>::new(init, 2, 3, [2; 3], volumes)?.output_padding([0, 1, 0]);
     );
     Ok(())
 }
 
-pub(super) fn pools<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+pub(super) fn pools<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     let one = PoolGeometry::new([3]).stride([2]).padding([1]);
@@ -60,11 +65,13 @@ pub(super) fn pools<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()
         "avg_pool3d": 5, AvgPool3d::new(three.padding([1; 3]));
         "adaptive_max_pool": 4, AdaptiveMaxPool::new([4, 2]);
         "adaptive_avg_pool": 4, AdaptiveAvgPool::new([4, 2]);
+        "adaptive_max_pool_of_sequences": 3, AdaptiveMaxPool::new([4]);
+        "adaptive_avg_pool_of_volumes": 5, AdaptiveAvgPool::new([2, 3, 2]);
     );
     Ok(())
 }
 
-pub(super) fn shapes<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+pub(super) fn shapes<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     // PyTorch's paddings begin with the last axis.
@@ -74,11 +81,14 @@ pub(super) fn shapes<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<(
         "reflection_pad": 4, ReflectionPad::sides(before, after);
         "replication_pad": 4, ReplicationPad::sides(before, after);
         "circular_pad": 4, CircularPad::sides(before, after);
+        "reflection_pad_of_sequences": 3, ReflectionPad::sides([1], [3]);
+        "replication_pad_of_volumes": 5, ReplicationPad::sides([1, 0, 1], [1, 3, 2]);
         "upsample_nearest": 4, Upsample::by([2, 3]);
         "upsample_nearest_to": 4, Upsample::to([4, 7]);
         "upsample_linear": 3, Upsample::by([2]).mode(UpsampleMode::Linear);
         "upsample_bilinear": 4, Upsample::to([4, 8]).mode(UpsampleMode::Linear);
         "upsample_bilinear_aligned": 4, Upsample::by([2; 2]).mode(UpsampleMode::LinearAligned);
+        "upsample_trilinear": 5, Upsample::by([2; 3]).mode(UpsampleMode::Linear);
         "pixel_shuffle": 4, PixelShuffle::new(2)?;
         "pixel_unshuffle": 4, PixelUnshuffle::new(2)?;
     );
@@ -112,7 +122,7 @@ fn fractional_pooling_draws_new_windows() -> dahl::Result<()> {
 
 /// The results and gradients of one case of `tests/reference/pooling.json`: exact, since each is a copy or a sum of whole
 /// numbers.
-fn check_fractional_pooling<const D: usize, const N: usize>(
+fn check_fractional_pooling<T: Real, const D: usize, const N: usize>(
     rt: &Runtime,
     case: &serde_json::Value,
 ) -> dahl::Result<()> {
@@ -121,25 +131,34 @@ fn check_fractional_pooling<const D: usize, const N: usize>(
     let [size, to]: [[usize; D]; 2] = ["size", "extents"].map(|name| extents(name).try_into().expect("axes"));
     let shape: [usize; N] = extents("shape").try_into().expect("axes");
     let arena = rt.arena();
-    let mut model = Parameter::new(&arena, &shape, arena.from_vec([numbers("x").len()], numbers("x"))?)?;
+    let elements = |name: &str| numbers(name).into_iter().map(T::from_f64).collect::<Vec<_>>();
+    let x = elements("x");
+    let mut model = Parameter::new(&arena, &shape, arena.from_vec([x.len()], x)?)?;
     let pool = FractionalMaxPool::new(size, to)?;
     let step = Step::under(rt.tape()).seed(case["seed"].as_u64().expect("a seed"));
-    let out = pool.forward(&step, &*input::<f64, N>(&model)?)?;
-    assert_eq!(out.to_vec()?, numbers("out"));
-    let by_out = rt.from_vec(out.shape(), numbers("by_out"))?;
+    let out = pool.forward(&step, &*input::<T, N>(&model)?)?;
+    assert_eq!(out.to_vec()?, elements("out"), "{}", T::NAME);
+    let by_out = rt.from_vec(out.shape(), elements("by_out"))?;
     step.accumulate(&ops::sum_init(&step, &ops::mul_init(&step, &out, &by_out)?)?, &mut model)?;
-    assert_eq!(model.gradient.to_vec()?, numbers("by_x"));
+    assert_eq!(model.gradient.to_vec()?, elements("by_x"), "{}", T::NAME);
     Ok(())
+}
+
+fn fractional_pooling<T: Real>(rt: &Runtime) -> dahl::Result<()> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/pooling.json");
+    let text = std::fs::read_to_string(path).expect("it is in the repository");
+    let cases: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    check_fractional_pooling::<T, 2, 4>(rt, &cases["images"])?;
+    check_fractional_pooling::<T, 3, 5>(rt, &cases["volumes"])
 }
 
 #[test]
 fn fractional_pooling_is_pytorchs_with_the_same_numbers() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/pooling.json");
-    let text = std::fs::read_to_string(path).expect("it is in the repository");
-    let cases: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    check_fractional_pooling::<2, 4>(&rt, &cases["images"])?;
-    check_fractional_pooling::<3, 5>(&rt, &cases["volumes"])
+    fractional_pooling::<f16>(&rt)?;
+    fractional_pooling::<bf16>(&rt)?;
+    fractional_pooling::<f32>(&rt)?;
+    fractional_pooling::<f64>(&rt)
 }
 
 #[test]

@@ -1,18 +1,13 @@
 //! Layers and their gradients compared with PyTorch's, in each element type. `tests/reference/make_layers.py` made the numbers.
 //!
-//! Results meet the tolerances of `torch.testing.assert_close`. Half-precision layers of several operations round between these:
-//! where PyTorch's own results in the type do not meet the tolerances either, elements may also differ by the largest difference
-//! of PyTorch's, as a share of the result's largest element.
-//!
-//! `cargo test -p dahl-nn layers -- --nocapture` prints the largest difference of each layer in each type.
+//! `UPDATE_EXPECT=1 cargo test -p dahl-nn --test dahl_nn pytorch` writes the table of `docs/networks-against-pytorch.md`.
 
 mod features;
 mod graph;
 mod images;
+mod recurrent;
 mod transformer;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::LazyLock;
 
 use dahl::ops;
@@ -20,14 +15,16 @@ use dahl::prelude::*;
 use dahl_nn::prelude::*;
 use safetensors::SafeTensors;
 
+use crate::closeness::{self, Table};
+
 fn file() -> &'static SafeTensors<'static> {
-    static FILE: LazyLock<SafeTensors<'static>> = LazyLock::new(|| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/layers.safetensors");
-        let bytes = std::fs::read(path).expect("the reference is part of the repository");
-        SafeTensors::deserialize(bytes.leak()).expect("a safetensors file")
-    });
+    static FILE: LazyLock<SafeTensors<'static>> =
+        LazyLock::new(|| closeness::reference("layers.safetensors"));
     &FILE
 }
+
+/// The seed of the random numbers that dropout takes, as in the script.
+const SEED: u64 = 9;
 
 /// PyTorch's values and results of one layer, in one element type.
 #[derive(Clone, Copy)]
@@ -93,25 +90,26 @@ impl<F, T: Real, M: Module<T>, const K: usize> Forward<T, M, K> for F where
 {
 }
 
-/// The largest differences from PyTorch, by layer and element type.
-#[derive(Default)]
-struct Table {
-    rows: BTreeMap<&'static str, BTreeMap<&'static str, Worst>>,
-}
+/// Compares layers.
+struct Check<'t>(&'t mut Table);
 
-/// The largest difference of a layer.
-#[derive(Clone, Default)]
-struct Worst {
-    /// As a share of what is allowed.
-    share: f64,
-    difference: f64,
-    place: String,
-}
-
-impl Table {
-    /// Compares a layer with PyTorch's of the same name.
+impl Check<'_> {
+    /// Compares a layer in training with PyTorch's of the same name.
     fn check<'m, T: Real, M: Module<T>, const K: usize>(
         &mut self,
+        rt: &Runtime,
+        init: &mut Init<'m>,
+        name: &'static str,
+        module: M,
+        forward: impl Forward<T, M, K>,
+    ) {
+        self.check_under(&Step::under(rt.tape()).seed(SEED), rt, init, name, module, forward);
+    }
+
+    /// Compares a layer under a step with PyTorch's of the same name.
+    fn check_under<'m, T: Real, M: Module<T>, const K: usize>(
+        &mut self,
+        step: &Step<'_>,
         rt: &Runtime,
         init: &mut Init<'m>,
         name: &'static str,
@@ -136,75 +134,30 @@ impl Table {
             .unwrap();
         assert_eq!(model.parameters().count(), case.count::<T>(), "{name}");
         model.zero_gradients().unwrap();
-        let step = Step::learning(rt);
-        let output = forward(&step, &model).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let output = forward(step, &model).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(output.shape().to_vec(), case.shape::<T>("output"), "{name}");
-        let mut worst = Worst::default();
-        worst.see(case, "output", &output.to_vec().unwrap());
+        let (worst, own) = (self.0.worst::<T>(name), case.own_difference::<T>());
+        worst.see("output", &output.to_vec().unwrap(), &case.values("output"), own);
         let by_output = rt.from_vec(output.shape(), case.values("by_output")).unwrap();
-        let products = ops::mul_init(&step, &output, &by_output).unwrap();
-        step.accumulate(&ops::sum_init(&step, &products).unwrap(), &mut model).unwrap();
+        let products = ops::mul_init(step, &output, &by_output).unwrap();
+        step.accumulate(&ops::sum_init(step, &products).unwrap(), &mut model).unwrap();
         for parameter in model.parameters() {
             let role = format!("by/{}", parameter.name());
-            worst.see(case, &role, &parameter.gradient.to_vec().unwrap());
-        }
-        self.rows.entry(name).or_default().insert(T::NAME, worst);
-    }
-
-    /// Prints the table.
-    ///
-    /// # Panics
-    /// If a difference is larger than what is allowed.
-    fn assert(&self) {
-        println!("the largest difference from PyTorch, and its share of what is allowed:");
-        for (name, worst) in &self.rows {
-            let cells = ["f16", "bf16", "f32", "f64"].map(|element| {
-                let Worst { share, difference, .. } = &worst[element];
-                format!("{element} {difference:.1e} ({share:.2})")
-            });
-            println!("{name:<40} {}", cells.join("  "));
-        }
-        let wrong: Vec<_> = (self.rows.iter())
-            .flat_map(|(name, worst)| worst.iter().map(move |(element, worst)| (name, element, worst)))
-            .filter(|(.., worst)| worst.share.is_nan() || worst.share > 1.0)
-            .map(|(name, element, worst)| format!("{name}/{element}/{}: {:.2}", worst.place, worst.share))
-            .collect();
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    }
-}
-
-impl Worst {
-    /// Compares results with PyTorch's.
-    fn see<T: Real>(&mut self, case: Case, role: &str, results: &[T]) {
-        let (expected, own) = (case.values::<T>(role), case.own_difference::<T>());
-        let (relative, absolute) = match T::NAME {
-            "f16" => (1e-3, 1e-5),
-            "bf16" => (1.6e-2, 1e-5),
-            "f32" => (1.3e-6, 1e-5),
-            _ => (1e-7, 1e-7),
-        };
-        assert_eq!(results.len(), expected.len(), "{}: {role}", case.0);
-        let largest = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.to_f64().abs()));
-        for (index, (result, expected)) in results.iter().zip(expected).enumerate() {
-            let (result, expected) = (result.to_f64(), expected.to_f64());
-            let difference = (result - expected).abs();
-            let share = difference / (absolute + relative * expected.abs() + own * largest);
-            if share.is_nan() || share > self.share {
-                let place = format!("{role}, element {index}: {result}, not {expected}");
-                *self = Self { share, difference, place };
-            }
+            worst.see(&role, &parameter.gradient.to_vec().unwrap(), &case.values(&role), own);
         }
     }
 }
 
 /// Adds the layers of all groups.
 fn all<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
+    let table = &mut Check(table);
     features::all::<T>(rt, table)?;
     features::activations::<T>(rt, table);
     images::convolutions::<T>(rt, table)?;
     images::pools::<T>(rt, table)?;
     images::shapes::<T>(rt, table)?;
     graph::all::<T>(rt, table)?;
+    recurrent::all::<T>(rt, table)?;
     transformer::all::<T>(rt, table);
     Ok(())
 }
@@ -217,10 +170,6 @@ fn layers_give_the_results_of_pytorch() -> dahl::Result<()> {
     all::<bf16>(&rt, &mut table)?;
     all::<f32>(&rt, &mut table)?;
     all::<f64>(&rt, &mut table)?;
-    let cases: BTreeSet<_> =
-        file().names().iter().filter_map(|name| Some(name.split_once('/')?.0.to_owned())).collect();
-    let rows: BTreeSet<_> = table.rows.keys().map(|name| (*name).to_owned()).collect();
-    assert_eq!(rows, cases);
-    table.assert();
+    table.assert("Layers", file());
     Ok(())
 }

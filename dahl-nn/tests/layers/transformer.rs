@@ -4,7 +4,7 @@ use dahl::prelude::*;
 use dahl_nn::layer::TransformerActivation;
 use dahl_nn::prelude::*;
 
-use super::{Table, With, input};
+use super::{Check, With, input};
 
 /// Which keys are seen, as in the script: of each query, and of each sample.
 const PAIRS: [u8; 25] = [1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 0, 1];
@@ -15,7 +15,7 @@ fn memory<'a, T: Real, M: Module<T>>(model: &'a With<'_, T, M>) -> dahl::Result<
     input(model.memory.as_ref().expect("the case has one"))
 }
 
-pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Table) {
+pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
     let arena = rt.arena();
     let mut init = Init::new(&arena, 1);
     let init = &mut init;
@@ -37,6 +37,11 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Table) {
     table.check(rt, init, "multi_head_attention_cross", cross, |step, model| {
         let memory = memory(model)?;
         model.module.forward_cross(step, &*input(&model.x)?, &memory, &memory, of_memory)
+    });
+
+    let grouped = MultiHeadAttention::<T>::with_key_heads(init, 16, 4, 2).unwrap().causal().rotary(10_000.0);
+    table.check(rt, init, "multi_head_attention_grouped", grouped, |step, model| {
+        model.module.forward(step, &*input(&model.x)?)
     });
 
     let options = TransformerOptions::new(8, 2).feed_forward(12).dropout(0.0);

@@ -1,5 +1,5 @@
 //! Networks of several kinds have the losses of PyTorch, step by step, from the same weights on the same data.
-//! `tests/reference/make_networks.py` made the numbers.
+//! `tests/reference/make_networks.py` made the numbers, `UPDATE_EXPECT=1` writes the table of `docs/networks-against-pytorch.md`.
 
 #[path = "../../examples/networks/autoencoder.rs"]
 mod autoencoder;
@@ -74,29 +74,81 @@ fn start_from<T: Real>(model: &mut impl Module<T>, network: &str) -> dahl::Resul
     Ok(())
 }
 
-/// Trains by `step`, and compares each loss. PyTorch's losses are in f64.
+/// The losses of a training beside PyTorch's, which are in f64.
+struct Trajectory {
+    /// PyTorch's first and last one.
+    ends: [f64; 2],
+    /// The largest relative difference, and the number of its step.
+    worst: (f64, usize),
+}
+
+/// Trains by `step`, and compares each loss.
 fn compare<M>(
     network: &str,
-    max_relative: f64,
     model: &mut M,
     mut step: impl FnMut(&mut M, usize) -> dahl::Result<f64>,
-) -> dahl::Result<()> {
+) -> dahl::Result<Trajectory> {
     let text = std::fs::read_to_string(reference("networks.json")).expect("it is in the repository");
     let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let expected: Vec<f64> =
         all[network].as_array().unwrap().iter().map(|loss| loss.as_f64().unwrap()).collect();
     assert_eq!(expected.len(), 100);
     let mut worst = (0.0, 0);
-    let mut last = 0.0;
     for (index, expected) in expected.iter().enumerate() {
-        last = step(model, index)?;
-        let difference = (last - expected).abs() / expected;
-        if difference > worst.0 {
+        let difference = (step(model, index)? - expected).abs() / expected;
+        if difference.is_nan() || difference > worst.0 {
             worst = (difference, index);
         }
     }
-    println!("{network}: {last}; worst relative difference {:.1e}, at step {}", worst.0, worst.1);
-    assert!(worst.0 <= max_relative, "{network}: {worst:?}");
+    Ok(Trajectory { ends: [expected[0], expected[99]], worst })
+}
+
+/// A network's name in the table, and its training in f64 and in f32.
+type Network = (&'static str, [fn() -> dahl::Result<Trajectory>; 2]);
+
+const NETWORKS: [Network; 9] = [
+    ("MLP with batch norm, SGD with momentum", [vision::mlp::<f64>, vision::mlp::<f32>]),
+    (
+        "the same, with dropout of PyTorch's masks",
+        [vision::mlp_with_dropout::<f64>, vision::mlp_with_dropout::<f32>],
+    ),
+    ("LeNet, Adam", [vision::lenet::<f64>, vision::lenet::<f32>]),
+    (
+        "residual network, SGD with momentum, weight decay, steps of the rate",
+        [vision::resnet::<f64>, vision::resnet::<f32>],
+    ),
+    (
+        "autoencoder of transposed convolutions, Adam",
+        [vision::autoencoder::<f64>, vision::autoencoder::<f32>],
+    ),
+    ("LSTM of two layers on tokens, Adam", [recurrent::lstm::<f64>, recurrent::lstm::<f32>]),
+    ("GPT, AdamW, clipped, cosine with warm-up", [transformer::gpt::<f64>, transformer::gpt::<f32>]),
+    ("graph convolutions, Adam", [graph::gcn::<f64>, graph::gcn::<f32>]),
+    ("graph attention, Adam", [graph::gat::<f64>, graph::gat::<f32>]),
+];
+
+/// The largest relative differences that are allowed in f64 and in f32.
+const MAX_RELATIVE: [f64; 2] = [1e-10, 1e-5];
+
+#[test]
+fn networks_have_the_losses_of_pytorch() -> dahl::Result<()> {
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for (name, trainings) in NETWORKS {
+        let mut cells = Vec::new();
+        for (train, max) in trainings.into_iter().zip(MAX_RELATIVE) {
+            let Trajectory { ends: [first, last], worst: (difference, step) } = train()?;
+            if cells.is_empty() {
+                cells.push(format!("{first:.6} | {last:.6}"));
+            }
+            cells.push(format!("{difference:.1e}, step {}", step + 1));
+            if difference.is_nan() || difference > max {
+                wrong.push(format!("{name}: {difference:.1e} in step {}, more than {max:.1e}", step + 1));
+            }
+        }
+        rows.push((name.to_owned(), cells));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    crate::page::check("Networks", &rows);
     Ok(())
 }
 

@@ -11,7 +11,8 @@ Values are drawn in f64 from a seed that is made of the case's name, and rounded
 PyTorch gives for the rounded values in f64, rounded. Half-precision layers of several operations round between these, and so no
 implementation meets `torch.testing.assert_close` where elements cancel. If PyTorch's own results in the type do not, `own` has
 their largest difference, as a share of the largest element of the result. That of convolutions is the one of PyTorch's convolution
-and its addition of the bias, one after the other, where PyTorch rounds once in bf16 alone.
+and its addition of the bias, one after the other, where PyTorch rounds once in bf16 alone. Nor does its RNN round before it adds a
+bias: that of sequences of several lengths is the one of PyTorch's single operations.
 """
 
 import pathlib
@@ -22,7 +23,7 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import nn
 
-from make_networks import GatLayer, GcnLayer, karate_club
+from make_networks import GatLayer, GcnLayer, dropout, karate_club
 
 HERE = pathlib.Path(__file__).parent
 TOLERANCES = {"f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5), "f32": (1.3e-6, 1e-5), "f64": (1e-7, 1e-7)}
@@ -119,6 +120,24 @@ def decoded(module, x, memory):
     return module(x, memory, tgt_mask=causal(5), tgt_is_causal=True, memory_key_padding_mask=MEMORY_KEYS)
 
 
+def rnn_by_steps(module, x, first=None):
+    """As `packed`, of an RNN in single operations: a product is rounded before its bias is added."""
+    lengths, tokens = torch.tensor(LENGTHS), torch.arange(x.shape[1])
+    goes_on = (tokens[None] < lengths[:, None])[:, :, None]
+    last, output = [], x
+    for layer in range(module.num_layers):
+        state = x.new_zeros(len(LENGTHS), module.hidden_size) if first is None else first[layer]
+        weight = lambda name: getattr(module, f"{name}_l{layer}")
+        gates, outputs = F.linear(output, weight("weight_ih")) + weight("bias_ih"), []
+        for token in tokens:
+            hidden = F.linear(state, weight("weight_hh")) + weight("bias_hh")
+            state = torch.where(goes_on[:, token], torch.tanh(gates[:, token] + hidden), state)
+            outputs.append(state)
+        last.append(state)
+        output = torch.stack(outputs, 1) * goes_on
+    return torch.cat([output.flatten(), *(state.flatten() for state in last)])
+
+
 class Embedded(nn.Module):
     """Token vectors times the input, so that both have gradients."""
 
@@ -130,12 +149,78 @@ class Embedded(nn.Module):
         return x * self.embedding(torch.tensor([[1, 0, 2], [4, 2, 0]]))
 
 
+class Shared(nn.Module):
+    """A table of vectors that also gives the scores of its tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(5, 4)
+
+    def forward(self, x):
+        return F.linear(x, self.embedding.weight)
+
+
+class GroupedAttention(nn.Module):
+    """Causal attention with rotary positions, in which two heads of queries share one of keys and values."""
+
+    def __init__(self):
+        super().__init__()
+        self.in_proj_weight = nn.Parameter(torch.empty(32, 16))
+        self.in_proj_bias = nn.Parameter(torch.empty(32))
+        self.out_proj = nn.Linear(16, 16)
+
+    def forward(self, x):
+        batch, tokens, width = x.shape
+        projected = F.linear(x, self.in_proj_weight, self.in_proj_bias).reshape(batch, tokens, 8, 4).transpose(1, 2)
+        query, key, value = projected.split([4, 2, 2], dim=1)
+        query, key = turned(query, 10000.0), turned(key, 10000.0)
+        out = F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+        return self.out_proj(out.transpose(1, 2).reshape(batch, tokens, width))
+
+
+def turned(x, base):
+    """Rotary positions with the pairs of GPT-NeoX; the angles are computed in f64."""
+    tokens, width = x.shape[-2:]
+    half = width // 2
+    angles = torch.arange(tokens).double()[:, None] * base ** (-2 * torch.arange(half).double() / width)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    left, right = x[..., :half], x[..., half:]
+    return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
+
+
+class RunningNorm(nn.BatchNorm2d):
+    """A batch norm in evaluation, after other batches."""
+
+    def __init__(self):
+        super().__init__(3)
+        self.running_mean = torch.tensor([0.5, -0.25, 0.125])
+        self.running_var = torch.tensor([2.0, 0.75, 1.5])
+
+    def forward(self, x):
+        return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias)
+
+
 def on_graph(module, x):
     return module(x, *karate_club())
 
 
 def first(module, x):
     return module(x)[0]
+
+
+# The lengths of the sequences, as in the tests.
+LENGTHS = [3, 5, 1]
+
+
+def packed(module, x, first=None):
+    """The outputs and the last states, in one row. `first` has the states to begin with: all of one kind, and then the others."""
+    if first is not None and isinstance(module, nn.LSTM):
+        first = first.chunk(2)
+    sequences = nn.utils.rnn.pack_padded_sequence(x, torch.tensor(LENGTHS), batch_first=True, enforce_sorted=False)
+    output, states = module(sequences, first)
+    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True)
+    states = states if isinstance(states, tuple) else (states,)
+    return torch.cat([array.flatten() for array in (output, *states)])
 
 
 def bias_after(module, x):
@@ -159,14 +244,19 @@ CASES = {
     "linear": Case(nn.Linear(5, 3), (2, 4, 5)),
     "linear_without_bias": Case(nn.Linear(5, 3, bias=False), (4, 5)),
     "embedding": Case(Embedded(), (2, 3, 4)),
+    "embedding_scores": Case(Shared(), (2, 3, 4)),
     "conv1d": convolution(nn.Conv1d(4, 6, 3, stride=2, padding=2, dilation=2, groups=2), (2, 4, 9)),
     "conv2d": convolution(nn.Conv2d(4, 3, (3, 2), stride=(1, 2), padding=(1, 0)), IMAGES),
     "conv2d_without_bias": Case(nn.Conv2d(4, 3, 3, bias=False), IMAGES),
+    "conv2d_in_groups": convolution(nn.Conv2d(4, 6, 3, stride=2, padding=2, dilation=2, groups=2), (2, 4, 7, 6)),
     "conv3d": convolution(nn.Conv3d(2, 3, 2), (2, 2, 3, 4, 3)),
     "conv3d_without_bias": Case(nn.Conv3d(2, 2, 2, bias=False), (2, 2, 3, 4, 3)),
     "conv_transpose1d": convolution(nn.ConvTranspose1d(4, 6, 3, stride=3, dilation=2, groups=2), (2, 4, 5)),
     "conv_transpose2d": convolution(nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1), IMAGES),
     "conv_transpose2d_without_bias": Case(nn.ConvTranspose2d(4, 3, 2, stride=2, bias=False), IMAGES),
+    "conv_transpose3d": convolution(
+        nn.ConvTranspose3d(2, 3, 2, stride=(1, 2, 1), padding=(0, 1, 0), output_padding=(0, 1, 0)), (2, 2, 3, 3, 2)
+    ),
     "max_pool2d": Case(nn.MaxPool2d(2), IMAGES),
     "max_pool2d_overlapping": Case(nn.MaxPool2d(3, stride=2, padding=1), IMAGES),
     "avg_pool2d": Case(nn.AvgPool2d(2), IMAGES),
@@ -181,27 +271,43 @@ CASES = {
     "avg_pool3d": Case(nn.AvgPool3d(2, stride=1, padding=1), (2, 2, 3, 4, 3)),
     "adaptive_max_pool": Case(nn.AdaptiveMaxPool2d((4, 2)), IMAGES),
     "adaptive_avg_pool": Case(nn.AdaptiveAvgPool2d((4, 2)), IMAGES),
+    "adaptive_max_pool_of_sequences": Case(nn.AdaptiveMaxPool1d(4), (2, 3, 10)),
+    "adaptive_avg_pool_of_volumes": Case(nn.AdaptiveAvgPool3d((2, 3, 2)), (2, 2, 3, 4, 3)),
     "constant_pad": Case(nn.ConstantPad2d((1, 2, 0, 3), 0.5), IMAGES),
     "reflection_pad": Case(nn.ReflectionPad2d((1, 2, 0, 3)), IMAGES),
     "replication_pad": Case(nn.ReplicationPad2d((1, 2, 0, 3)), IMAGES),
     "circular_pad": Case(nn.CircularPad2d((1, 2, 0, 3)), IMAGES),
+    "reflection_pad_of_sequences": Case(nn.ReflectionPad1d((1, 3)), (2, 3, 5)),
+    "replication_pad_of_volumes": Case(nn.ReplicationPad3d((1, 2, 0, 3, 1, 1)), (2, 2, 3, 4, 3)),
     "upsample_nearest": Case(nn.Upsample(scale_factor=(2, 3)), IMAGES),
     "upsample_nearest_to": Case(nn.Upsample(size=(4, 7)), IMAGES),
     "upsample_linear": Case(nn.Upsample(scale_factor=2, mode="linear"), (2, 3, 5)),
     "upsample_bilinear": Case(nn.Upsample(size=(4, 8), mode="bilinear"), IMAGES),
     "upsample_bilinear_aligned": Case(nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), IMAGES),
+    "upsample_trilinear": Case(nn.Upsample(scale_factor=2, mode="trilinear"), (2, 2, 3, 2, 3)),
     "pixel_shuffle": Case(nn.PixelShuffle(2), (2, 8, 3, 2)),
     "pixel_unshuffle": Case(nn.PixelUnshuffle(2), (2, 2, 6, 4)),
     "flatten": Case(nn.Flatten(), IMAGES),
     "reshape": Case(nn.Identity(), (6, 8), lambda module, x: x.reshape(3, -1, 4)),
     "batch_norm": Case(nn.BatchNorm1d(3), (4, 3, 5)),
+    "batch_norm_of_images": Case(nn.BatchNorm2d(3), (4, 3, 5, 2)),
+    "batch_norm_of_volumes": Case(nn.BatchNorm3d(3), (3, 3, 2, 3, 2)),
+    "batch_norm_evaluating": Case(RunningNorm(), (4, 3, 5, 2)),
     "layer_norm": Case(nn.LayerNorm(5), (2, 3, 5)),
     "rms_norm": Case(nn.RMSNorm(5, eps=1e-5), (2, 3, 5)),
     "group_norm": Case(nn.GroupNorm(2, 6), (2, 6, 3, 2)),
     "instance_norm": Case(nn.InstanceNorm1d(3), (2, 3, 7)),
+    "instance_norm_of_images": Case(nn.InstanceNorm2d(3), (2, 3, 4, 5)),
     "rnn": Case(nn.RNN(3, 4, 2, batch_first=True), (2, 5, 3), first),
     "lstm": Case(nn.LSTM(3, 4, 2, batch_first=True), (2, 5, 3), first),
     "gru": Case(nn.GRU(3, 4, 2, batch_first=True), (2, 5, 3), first),
+    "rnn_packed": Case(nn.RNN(3, 4, 2, batch_first=True), (3, 5, 3), packed, own=rnn_by_steps),
+    "rnn_from_states": Case(nn.RNN(3, 4, 2, batch_first=True), (3, 5, 3), packed, memory=(2, 3, 4), own=rnn_by_steps),
+    "lstm_packed": Case(nn.LSTM(3, 4, 2, batch_first=True), (3, 5, 3), packed),
+    "lstm_from_states": Case(nn.LSTM(3, 4, 2, batch_first=True), (3, 5, 3), packed, memory=(4, 3, 4)),
+    "gru_packed": Case(nn.GRU(3, 4, 2, batch_first=True), (3, 5, 3), packed),
+    "gru_from_states": Case(nn.GRU(3, 4, 2, batch_first=True), (3, 5, 3), packed, memory=(2, 3, 4)),
+    "dropout": Case(nn.Identity(), (5, 7), lambda module, x: dropout(x, 0.375, seed=9)),
     "relu": Case(nn.ReLU(), (5, 7)),
     "leaky_relu": Case(nn.LeakyReLU(), (5, 7)),
     "elu": Case(nn.ELU(), (5, 7)),
@@ -216,6 +322,8 @@ CASES = {
     "hard_sigmoid": Case(nn.Hardsigmoid(), (5, 7)),
     "hard_swish": Case(nn.Hardswish(), (5, 7)),
     "hard_tanh": Case(nn.Hardtanh(), (5, 7)),
+    "softmax": Case(nn.Softmax(dim=1), (3, 6, 2)),
+    "log_softmax": Case(nn.LogSoftmax(dim=-1), (3, 2, 6)),
     "graph_convolution": Case(GcnLayer(3, 4), (34, 3), on_graph),
     "graph_attention": Case(GatLayer(3, 4, 2), (34, 3), on_graph),
     "graph_attention_mean": Case(GatLayer(3, 4, 2, mean=True), (34, 3), on_graph),
@@ -225,6 +333,7 @@ CASES = {
         (2, 5, 8),
         attention(attn_mask=PAIRS, key_padding_mask=KEYS),
     ),
+    "multi_head_attention_grouped": Case(GroupedAttention(), (2, 5, 16)),
     "multi_head_attention_cross": Case(
         nn.MultiheadAttention(8, 2, batch_first=True), (2, 5, 8), cross, memory=(2, 4, 8)
     ),

@@ -1,6 +1,7 @@
 """Fractional max pooling by PyTorch, with the random numbers of dahl: writes pooling.json.
 
-PyTorch takes the numbers of each plane in the order columns, rows for images, and in the order of the axes for volumes.
+PyTorch takes the numbers of each plane in the order columns, rows for images, and in the order of the axes for volumes. Elements
+are whole numbers that each element type has, bf16 too.
 """
 
 import json
@@ -13,7 +14,7 @@ from torch.nn import functional as F
 def case(seed, shape, size, extents):
     axes, planes = len(size), shape[0] * shape[1]
     elements = torch.Size(shape).numel()
-    x = torch.tensor([(i * 7919 % 4093) / 64 - 32 for i in range(elements)], dtype=torch.float64)
+    x = torch.tensor([i * 7919 % 251 - 125.0 for i in range(elements)], dtype=torch.float64)
     x = x.reshape(shape).requires_grad_()
     numbers = torch.tensor([uniform(seed, i) for i in range(planes * axes)], dtype=torch.float64)
     samples = numbers.reshape(shape[0], shape[1], axes)
