@@ -16,6 +16,7 @@ mod idle;
 mod layers;
 mod plot;
 pub(crate) mod programs;
+mod ranks;
 mod results;
 mod rounds;
 mod scheduler;
@@ -38,7 +39,7 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All studies, in the order of the page that shows them.
-const STUDIES: [&Study; 12] = [
+const STUDIES: [&Study; 13] = [
     &granularity::STUDY,
     &batch_size::STUDY,
     &element_type::STUDY,
@@ -50,6 +51,7 @@ const STUDIES: [&Study; 12] = [
     &idle::STUDY,
     &simulation::STUDY,
     &energy::STUDY,
+    &ranks::STUDY,
     &frameworks::STUDY,
 ];
 

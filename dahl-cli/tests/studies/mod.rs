@@ -25,7 +25,7 @@ struct Table {
     variants: (&'static str, &'static [&'static str]),
 }
 
-const TABLES: [Table; 16] = [
+const TABLES: [Table; 17] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
@@ -118,6 +118,13 @@ const TABLES: [Table; 16] = [
         variants: ("by", &["dmda", "heft", "least time", "least energy"]),
     },
     Table {
+        study: "ranks",
+        file: "ranks.csv",
+        columns: "ranks,batch,width,gbytes_per_s,way,step_us,by_hand_us,sent_bytes,by_hand_bytes",
+        rows: (2 * 2 + 2) * 5,
+        variants: ("way", &["data", "sharded data", "flushed pipeline", "stashed pipeline", "tensor"]),
+    },
+    Table {
         study: "idle",
         file: "real.csv",
         columns: IDLE,
@@ -153,7 +160,7 @@ const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,sched
 const SCHEDULERS: &[&str] =
     &["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
-const STUDIES: [&str; 12] = [
+const STUDIES: [&str; 13] = [
     "granularity",
     "batch-size",
     "element-type",
@@ -165,11 +172,12 @@ const STUDIES: [&str; 12] = [
     "idle",
     "simulation",
     "energy",
+    "ranks",
     "frameworks",
 ];
 
 /// Studies with exact files only.
-const VIRTUAL: [&str; 3] = ["layers", "fast-device", "energy"];
+const VIRTUAL: [&str; 4] = ["layers", "fast-device", "energy", "ranks"];
 
 #[test]
 fn every_study_writes_its_tables_and_figures() {
@@ -300,6 +308,23 @@ fn studies_in_virtual_time_write_the_same_bytes_each_time() {
         let [first, second] =
             [quick(study, &[]), quick(study, &[])].map(|folder| files_of(folder.path())[file].clone());
         assert_eq!(first, second, "{study}");
+    }
+}
+
+/// What ranks send is what the formulas say, but for the messages of the loss: numbers, and with tensor parallel layers its inputs too,
+/// since nothing places it.
+#[test]
+fn ranks_send_what_a_calculation_says() {
+    let text = &files_of(quick("ranks", &[]).path())["ranks.csv"];
+    let numbers = |name| -> Vec<f64> {
+        column(text, name).iter().map(|number| number.parse().expect("a number")).collect()
+    };
+    let (sent, by_hand, times) = (numbers("sent_bytes"), numbers("by_hand_bytes"), numbers("step_us"));
+    for (row, way) in column(text, "way").iter().enumerate() {
+        let more = sent[row] - by_hand[row];
+        let most = if way == "tensor" { 0.15 * by_hand[row] } else { 0.02 * by_hand[row] };
+        assert!((0.0..=most).contains(&more), "{way}: {} bytes, by hand {}", sent[row], by_hand[row]);
+        assert!(times[row].is_finite() && times[row] > 0.0, "{way}: {} us", times[row]);
     }
 }
 
