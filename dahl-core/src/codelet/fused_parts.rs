@@ -104,8 +104,8 @@ impl Fused {
 
 impl Codelet {
     /// Whether this holds for all codelets that it was fused from. It does if it is no fused one.
-    pub(crate) fn all_parts(&self, mut holds: impl FnMut(&Codelet) -> bool) -> bool {
-        self.fused().is_none_or(|fused| fused.codelets().all(|codelet| holds(codelet)))
+    pub(crate) fn all_parts(&self, holds: impl FnMut(&Codelet) -> bool) -> bool {
+        self.fused().is_none_or(|fused| fused.codelets().all(holds))
     }
 
     /// The parts of a task of it whose operands have these extents; none if it was not fused.
