@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use dahl::Result;
 use dahl::prelude::*;
-use dahl_core::ranks::{Destination, Message, Tag, Transport, deliver};
+use dahl_core::ranks::{Destination, Kept, Message, Tag, Transport, deliver};
 
 const TASKS: usize = 1_000_000;
 const ROUNDS: usize = 7;
@@ -19,7 +19,6 @@ const ROUNDS: usize = 7;
 const EARLIER: usize = 1_000_000;
 const LATER: usize = 10_000_000;
 const ARRAYS: usize = 64;
-const BYTES_OF_SUBMISSION: usize = 40;
 
 /// Does nothing to one array.
 #[codelet(RW)]
@@ -128,7 +127,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         "\n{LATER} tasks of another rank after {EARLIER}: the process has {} KiB more; the rank keeps {} submissions ({} KiB) and {} arrays",
         resident_bytes().saturating_sub(before) >> 10,
         kept.submissions,
-        (kept.submissions * BYTES_OF_SUBMISSION) >> 10,
+        (kept.submissions * Kept::SUBMISSION_BYTES) >> 10,
         kept.arrays
     );
     Ok(())

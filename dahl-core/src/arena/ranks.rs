@@ -6,21 +6,17 @@ use super::Arena;
 use crate::array::{Array, is_recording, is_recording_over_ranks};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ranks::{Note, PLACED_INSIDE, Ranks};
+use crate::ranks::{Note, Ranks, refusal_of_rank};
 use crate::task::set_sharded as set_array_sharded;
 
 /// Requires that there is a rank of this number, and that this thread records no program, which runs on one rank.
 #[track_caller]
 pub(crate) fn require_rank(ranks: Option<&Ranks>, call: &str, rank: usize) -> Result<()> {
-    let len = ranks.map_or(1, Ranks::len);
-    let fact = if is_recording_over_ranks() || (is_recording() && rank > 0) {
-        format!("{call}: {PLACED_INSIDE}")
-    } else if rank >= len {
-        format!("{call}: there is no rank {rank}, but {len} from 0 on")
-    } else {
-        return Ok(());
-    };
-    Err(Error::new(ErrorKind::Ranks { fact }))
+    let is_inside = is_recording_over_ranks() || (is_recording() && rank > 0);
+    match refusal_of_rank(call, rank, ranks.map_or(1, Ranks::len), is_inside) {
+        Some(fact) => Err(Error::new(ErrorKind::Ranks { fact })),
+        None => Ok(()),
+    }
 }
 
 /// [`Runtime::on_rank`](crate::Runtime::on_rank).

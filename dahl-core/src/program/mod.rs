@@ -26,6 +26,7 @@ mod record;
 mod region;
 mod step_kind;
 mod steps;
+mod submission;
 mod target;
 mod target_choice;
 mod varying;

@@ -1,6 +1,6 @@
 //! [`Agreement`]: whether the programs of all ranks do the same.
 //!
-//! What a program does is compared in *rounds*. A round ends at a meeting, or at the first task after [`ROUND`] submissions without one.
+//! What a program does is compared in *rounds*. A round ends at a meeting, or at the first task after [`Kept::ROUND`] submissions without one.
 //! Each rank sends a hash of the round to each other one. At a meeting a rank waits for those of the others; between meetings it
 //! goes on, and waits for those of a round when the next one ends. So it keeps two rounds at most, however long the program is.
 
@@ -9,13 +9,10 @@ use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use super::awaited::{Awaited, Reason};
+use super::kept::Kept;
 use super::note::Note;
 use super::transport::{Destination, Tag, Transport};
 use crate::sleep::Monitor;
-
-/// The submissions of a round that no meeting ends: few enough to keep, and so many that a rank rarely waits for others. A rank is at
-/// most two rounds ahead of another.
-const ROUND: usize = 1 << 14;
 
 /// What the program did that has not been compared.
 #[derive(Default)]
@@ -150,7 +147,7 @@ impl Agreement {
 
     /// Whether a round ends without a meeting.
     pub(super) fn is_full(&self) -> bool {
-        self.notes.len() >= ROUND
+        self.notes.len() >= Kept::ROUND
     }
 
     /// Ends a round, and compares the one before with all other ranks.
@@ -164,10 +161,7 @@ impl Agreement {
         let round = Round::end(transport, self.rounds, notes, waiting.progress);
         self.rounds += 1;
         let Some(before) = self.uncompared.replace(round) else { return Ok(()) };
-        let result = before.compare(transport, awaited, waiting);
-        self.spare = before.notes;
-        self.spare.clear();
-        result
+        self.compare(before, transport, awaited, waiting)
     }
 
     /// Ends a round, and compares all that has not been compared with all other ranks.
@@ -179,9 +173,20 @@ impl Agreement {
     ) -> Result<(), String> {
         let earlier = self.end_round(transport, awaited, waiting);
         let Some(last) = self.uncompared.take() else { return earlier };
-        let result = last.compare(transport, awaited, waiting);
-        self.spare = last.notes;
+        earlier.and(self.compare(last, transport, awaited, waiting))
+    }
+
+    /// Compares a round, and keeps its memory for the next one.
+    fn compare(
+        &mut self,
+        round: Round,
+        transport: &dyn Transport,
+        awaited: &Awaited,
+        waiting: &Waiting<'_>,
+    ) -> Result<(), String> {
+        let result = round.compare(transport, awaited, waiting);
+        self.spare = round.notes;
         self.spare.clear();
-        earlier.and(result)
+        result
     }
 }

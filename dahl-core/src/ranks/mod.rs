@@ -37,7 +37,15 @@ use crate::sync::{Mutex, MutexGuard};
 const BY_OWNER: usize = usize::MAX;
 
 /// Why what a program submits has no rank of its own.
-pub(crate) const PLACED_INSIDE: &str = "a program runs on one rank, and so does all that it submits; call it in `rt.on_rank(rank, ..)`, or set the owner of what it changes";
+const PLACED_INSIDE: &str = "a program runs on one rank, and so does all that it submits; call it in `rt.on_rank(rank, ..)`, or set the owner of what it changes";
+
+/// Why a call of this name cannot place tasks on a rank of `ranks`: there is none of this number, or the call is inside of a program.
+pub(crate) fn refusal_of_rank(call: &str, rank: usize, ranks: usize, is_inside: bool) -> Option<String> {
+    if is_inside {
+        return Some(format!("{call}: {PLACED_INSIDE}"));
+    }
+    (rank >= ranks).then(|| format!("{call}: there is no rank {rank}, but {ranks} from 0 on"))
+}
 
 /// This rank's knowledge of all ranks.
 pub(crate) struct Ranks {

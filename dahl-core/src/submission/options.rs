@@ -7,7 +7,7 @@ use crate::array::{Array, is_recording, is_recording_over_ranks};
 use crate::description::{Call, Placement};
 use crate::error::{Error, ErrorKind, Failure};
 use crate::graph::{Callback, Host};
-use crate::ranks::{PLACED_INSIDE, Ranks};
+use crate::ranks::{Ranks, refusal_of_rank};
 
 impl<'a> Task<'a> {
     /// Changes the call, if there is a draft: with an earlier error there is none.
@@ -78,16 +78,10 @@ impl<'a> Task<'a> {
     /// The submission fails if there is no such rank.
     pub fn on_rank(mut self, rank: usize) -> Self {
         let ranks = self.host().and_then(Host::ranks).map_or(1, Ranks::len);
-        if rank < ranks && !is_recording_over_ranks() {
-            self.rank = Some(rank);
-        } else {
-            let name = self.codelet.name;
-            let fact = if is_recording() {
-                format!("{name}: {PLACED_INSIDE}")
-            } else {
-                format!("{name}: there is no rank {rank}, but {ranks} from 0 on")
-            };
-            self.fail(Error::at(ErrorKind::Ranks { fact }, self.location));
+        let is_inside = is_recording_over_ranks() || (is_recording() && rank > 0);
+        match refusal_of_rank(self.codelet.name, rank, ranks, is_inside) {
+            Some(fact) => self.fail(Error::at(ErrorKind::Ranks { fact }, self.location)),
+            None => self.rank = Some(rank),
         }
         self
     }

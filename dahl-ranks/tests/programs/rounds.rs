@@ -1,12 +1,13 @@
 //! Programs with many tasks between meetings: the ranks compare them in rounds, and keep two rounds at most.
 
+use dahl_core::ranks::Kept;
 use dahl_core::{Runtime, RuntimeBuilder};
 
 use super::kernels::{V, mix, scale};
 use crate::launch::on_ranks;
 
 /// The tasks of a round, and what a rank keeps at most.
-const ROUND: usize = 1 << 14;
+const ROUND: usize = Kept::ROUND;
 const MOST: usize = 2 * ROUND;
 
 fn builder() -> RuntimeBuilder {
