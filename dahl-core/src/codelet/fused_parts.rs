@@ -114,6 +114,6 @@ impl Codelet {
     }
 
     fn fused(&self) -> Option<&'static Fused> {
-        self.cpu_kernel().and_then(|kernel| kernel.fused_maps())
+        self.cpu_kernel()?.fused_maps()?.downcast_ref()
     }
 }

@@ -1,9 +1,9 @@
 //! [`Kernel`]: one implementation of a codelet.
 
+use std::any::Any;
 use std::fmt;
 
 use super::c_kernel::{CEntry, CView};
-use super::fused::Fused;
 use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
@@ -35,12 +35,9 @@ enum KernelFunction {
 }
 
 /// Several maps that run as one kernel.
-pub(super) trait Maps: Sync {
+pub(super) trait Maps: Any + Sync {
     /// Runs them on the operands of `views`.
     fn run(&self, views: &mut Views<'_>);
-
-    /// What they are.
-    fn fused(&'static self) -> &'static Fused;
 }
 
 /// How a kernel uses several cores. It gives the same bits for any number of them.
@@ -72,9 +69,9 @@ impl Kernel {
     }
 
     /// What it runs, if it is several maps.
-    pub(super) fn fused_maps(&self) -> Option<&'static Fused> {
+    pub(super) fn fused_maps(&self) -> Option<&'static dyn Any> {
         match self.entry {
-            KernelFunction::Fused(maps) => Some(maps.fused()),
+            KernelFunction::Fused(maps) => Some(maps),
             _ => None,
         }
     }

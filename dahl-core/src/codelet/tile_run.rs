@@ -93,10 +93,6 @@ impl Cut {
 }
 
 impl Maps for Fused {
-    fn fused(&'static self) -> &'static Fused {
-        self
-    }
-
     fn run(&self, views: &mut Views<'_>) {
         let (operands, arguments, packs) = views.take_operands();
         let (operands, total) = match operands.split_last() {
