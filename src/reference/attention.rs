@@ -309,7 +309,9 @@ fn backward(
             let row = gradient.slice(s![b, h, i, ..]);
             let along = inner(out.slice(s![b, h, i, ..]), row);
             let by_logarithm = given.gradient_log_sum_exp[[b, h, i]];
+            // As in the kernels: a row whose scores are all minus infinity gives weights of 0.
             let shift = given.log_sum_exp[[b, h, i]];
+            let shift = if shift == f64::NEG_INFINITY { 0.0 } else { shift };
             let relative = scores.relative(i, shift);
             for j in (0..key.shape()[2]).filter(|&j| scores.seen[[i, j]]) {
                 let probability = (scores.scores[[i, j]] - shift).exp();

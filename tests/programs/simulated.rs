@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use dahl::ops::{exp_init, relu_init};
+use dahl::ops::{add_init, exp_init, relu_init};
 use dahl::prelude::*;
 use dahl::{Machine, ReadyTask, Scheduler, WorkerUse, Workers};
 
@@ -39,8 +39,24 @@ fn chain<'s, T: Real>(scope: &'s Recording<'_>, x: &Vector<'_, T>) -> dahl::Resu
     relu_init(scope, &exp_init(scope, x)?)
 }
 
-/// What a replay adds to the tasks and the busy microseconds of each worker.
+/// `exp(x) + relu(x)`.
+#[program]
+fn sum<'s, T: Real>(scope: &'s Recording<'_>, x: &Vector<'_, T>) -> dahl::Result<Vector<'s, T>> {
+    add_init(scope, &exp_init(scope, x)?, &relu_init(scope, x)?)
+}
+
+/// A program on a runtime: the first element that it computes of an array.
+type Replay<'rt> = Box<dyn FnMut(&Vector<'_, f32>) -> dahl::Result<f32> + 'rt>;
+
+/// What a replay of [`chain`] adds to the tasks and the busy microseconds of each worker.
 fn replay(machine: &str, passes: Passes) -> dahl::Result<Vec<(u64, f64)>> {
+    replay_of(machine, |rt| {
+        let mut program = Chain::new(rt).passes(passes);
+        Box::new(move |x| Ok(program.call(x)?.to_vec()?[0]))
+    })
+}
+
+fn replay_of(machine: &str, program: impl FnOnce(&Runtime) -> Replay<'_>) -> dahl::Result<Vec<(u64, f64)>> {
     let machine = Machine::from_toml(machine)?;
     let rt = Runtime::builder()
         .virtual_machine(machine)
@@ -48,14 +64,14 @@ fn replay(machine: &str, passes: Passes) -> dahl::Result<Vec<(u64, f64)>> {
         .custom_scheduler(DeviceFirst::default())
         .build()?;
     let x = rt.from_vec([1000], (0..1000).map(|i| i as f32 / 1000.0).collect())?;
-    let mut program = Chain::new(&rt).passes(passes);
-    let replay = |program: &mut Chain<f32>| -> dahl::Result<Vec<WorkerUse>> {
-        assert_eq!(program.call(&x)?.to_vec()?[0], 1.0);
+    let mut program = program(&rt);
+    let mut replay = || -> dahl::Result<Vec<WorkerUse>> {
+        assert_eq!(program(&x)?, 1.0);
         rt.wait()?;
         Ok(rt.worker_uses())
     };
-    let before = replay(&mut program)?;
-    let after = replay(&mut program)?;
+    let before = replay()?;
+    let after = replay()?;
     let added = after.iter().zip(&before).map(|(after, before)| {
         (after.tasks - before.tasks, ((after.busy_us - before.busy_us) * 1e3).round() / 1e3)
     });
@@ -74,6 +90,12 @@ fn cpu(codelets: &str) -> String {
 fn fused_maps_exchange_less_with_memory() -> dahl::Result<()> {
     assert_eq!(replay(&cpu(""), Passes::none())?, [(2, 18.0)]);
     assert_eq!(replay(&cpu(""), FUSED)?, [(1, 9.0)]);
+    // What two parts read counts once.
+    let of_sum = replay_of(&cpu(""), |rt| {
+        let mut program = Sum::new(rt).passes(FUSED);
+        Box::new(move |x| Ok(program.call(x)?.to_vec()?[0]))
+    })?;
+    assert_eq!(of_sum, [(1, 9.0)]);
     // A rate of one of the codelets holds for its part.
     assert_eq!(replay(&cpu("codelets.relu = { gbytes_per_s = 0.5 }"), FUSED)?, [(1, 13.0)]);
     Ok(())
@@ -107,5 +129,25 @@ fn a_fused_task_runs_where_all_of_its_parts_can() -> dahl::Result<()> {
     };
     assert_eq!(tasks("")?, [0, 1]);
     assert_eq!(tasks("codelets.relu = { absent = true }")?, [1, 0]);
+    // Figures of the whole decide, where there are some.
+    let whole = "codelets.relu = { absent = true }\ncodelets.\"exp+relu\"";
+    assert_eq!(tasks(&format!("{whole} = {{ us = 7 }}"))?, [0, 1]);
+    assert_eq!(tasks(&format!("{whole} = {{ variation = 0.1 }}"))?, [1, 0]);
+    assert_eq!(tasks("codelets.\"exp+relu\" = { absent = true }")?, [1, 0]);
+    Ok(())
+}
+
+/// What plans and simulations of files take for it: they have the name and the size of the whole.
+#[test]
+fn a_speed_knows_the_parts_of_a_fused_name() -> dahl::Result<()> {
+    let us = |codelets: &str| -> dahl::Result<Option<f64>> {
+        let speed = Machine::from_toml(&cpu(codelets))?.cpu.speed;
+        Ok(speed.us("exp+relu", &[[1000], [1000]], None, 8000.0))
+    };
+    assert_eq!(us("")?, Some(9.0));
+    assert_eq!(us("codelets.exp = { us = 100 }\ncodelets.relu = { us = 50 }")?, Some(149.0));
+    assert_eq!(us("codelets.exp = { us = 100 }")?, Some(108.0));
+    assert_eq!(us("codelets.exp = { absent = true }")?, None);
+    assert_eq!(us("codelets.exp = { absent = true }\ncodelets.\"exp+relu\" = { us = 7 }")?, Some(7.0));
     Ok(())
 }

@@ -34,6 +34,11 @@ const OPERATORS: [(&str, u8, &str); 5] =
 const FUNCTIONS: [(&str, &str); 4] =
     [("min", "Min"), ("max", "Max"), ("ceil_div", "CeilDiv"), ("blocks", "Blocks")];
 
+/// Whether this is a function of expressions.
+pub(super) fn is_function(token: &Token<'_>) -> bool {
+    token.is("sizeof") || FUNCTIONS.iter().any(|(name, _)| token.is(name))
+}
+
 /// The meanings of names in an expression.
 pub(crate) struct Names<'a> {
     pub(crate) file: &'a str,

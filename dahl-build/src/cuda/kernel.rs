@@ -1,7 +1,7 @@
 //! [`Kernel`]: a `DAHL_KERNEL(..)` and the function after it.
 
 use super::element::{ElementType, SETS};
-use super::expression::{Expression, Names};
+use super::expression::{Expression, Names, is_function};
 use super::parameters::{Last, Parameters, split, text};
 use crate::error::Error;
 use crate::token::{Token, tokens};
@@ -277,10 +277,13 @@ fn lets(given: &[(usize, &[Token<'_>])], names: &Names<'_>) -> Result<Vec<(Strin
             return Err(Error::at(names.file, line, "expected `let(NAME = NUMBER)`"));
         }
         let Parameters { views, arguments, .. } = names.parameters;
-        let taken =
-            views.iter().map(|view| &view.name).chain(arguments.iter().map(|argument| &argument.name));
-        if taken.chain(lets.iter().map(|(name, _)| name)).any(|taken| name.is(taken)) {
-            let fact = format!("`let({} = ..)`: another number or parameter has this name", name.text);
+        let views = views.iter().map(|view| &view.name);
+        let taken = views.chain(arguments.iter().map(|argument| &argument.name));
+        let taken = taken.chain(names.constants.iter().map(|(name, _)| name));
+        let mut taken = taken.chain(lets.iter().map(|(name, _)| name));
+        if is_function(name) || taken.any(|taken| name.is(taken)) {
+            let fact =
+                format!("`let({} = ..)`: another number, parameter or function has this name", name.text);
             return Err(Error::at(names.file, line, fact));
         }
         let value = Expression::read(value, line, &Names { lets: &lets, ..*names })?;

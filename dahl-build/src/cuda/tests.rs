@@ -233,7 +233,18 @@ fn mistakes_are_named_with_their_lines() {
         ),
         (
             kernel("a, types(T: real), let(x = 2), grid(1), block(1)", view),
-            "kernels/a.cu:2: `let(x = ..)`: another number or parameter has this name",
+            "kernels/a.cu:2: `let(x = ..)`: another number, parameter or function has this name",
+        ),
+        (
+            kernel("a, types(T: real), let(min = 2), grid(1), block(1)", view),
+            "kernels/a.cu:2: `let(min = ..)`: another number, parameter or function has this name",
+        ),
+        (
+            format!(
+                "constexpr int N = 4;\n{}",
+                kernel("a, types(T: real), let(N = 2), grid(N), block(1)", view)
+            ),
+            "kernels/a.cu:3: `let(N = ..)`: another number, parameter or function has this name",
         ),
         (
             kernel("a, types(T: real), grid(1), block(1), when(x)", view),

@@ -1,5 +1,6 @@
 //! [`FusedPart`]: what a fused task consists of, for models of its duration.
 
+use std::mem;
 use std::ops::Range;
 
 use super::declaration::Codelet;
@@ -24,8 +25,9 @@ pub(crate) struct PartOperand {
     pub(crate) extents: Vec<usize>,
     /// Bytes of an element.
     pub(crate) element_bytes: usize,
-    /// Whether it is an array of the fused task. Otherwise the parts pass it on.
-    pub(crate) is_given: bool,
+    /// Whether the part exchanges it with the memory: an array of the fused task that no part before it has used. Others are in the
+    /// cache, or in registers.
+    pub(crate) is_exchanged: bool,
 }
 
 impl PartOperand {
@@ -35,12 +37,6 @@ impl PartOperand {
 }
 
 impl Fused {
-    /// The codelets of its parts.
-    pub(super) fn codelets(&self) -> impl Iterator<Item = &'static Codelet> {
-        let of_reduction = self.reduction.map(|reduction| reduction.codelet);
-        self.steps.iter().map(|step| step.codelet).chain(of_reduction)
-    }
-
     /// Its parts, where its operands have these extents.
     pub(super) fn parts(&self, given: &[&[usize]]) -> Vec<FusedPart> {
         let shared = self.shared_extents(given);
@@ -48,12 +44,14 @@ impl Fused {
             let row = self.rows.as_ref().map_or(&[][..], |rows| &rows.passed[index]);
             [&shared, row].concat()
         };
-        let operand = |operand: FusedOperand, element_bytes: usize| match operand {
+        let mut seen = vec![false; given.len()];
+        let mut operand = |operand: FusedOperand, element_bytes: usize| match operand {
             FusedOperand::Given(index) => {
-                PartOperand { extents: given[index].to_vec(), element_bytes, is_given: true }
+                let is_exchanged = !mem::replace(&mut seen[index], true);
+                PartOperand { extents: given[index].to_vec(), element_bytes, is_exchanged }
             }
             FusedOperand::Passed(index) => {
-                PartOperand { extents: passed(index), element_bytes, is_given: false }
+                PartOperand { extents: passed(index), element_bytes, is_exchanged: false }
             }
         };
         let mut begin = 0;
@@ -76,7 +74,7 @@ impl Fused {
             let result = PartOperand {
                 extents: given.last().map_or(Vec::new(), |extents| extents.to_vec()),
                 element_bytes: sum,
-                is_given: true,
+                is_exchanged: true,
             };
             parts.push(FusedPart {
                 codelet: reduction.codelet,
@@ -103,11 +101,6 @@ impl Fused {
 }
 
 impl Codelet {
-    /// Whether this holds for all codelets that it was fused from. It does if it is no fused one.
-    pub(crate) fn all_parts(&self, holds: impl FnMut(&Codelet) -> bool) -> bool {
-        self.fused().is_none_or(|fused| fused.codelets().all(holds))
-    }
-
     /// The parts of a task of it whose operands have these extents; none if it was not fused.
     pub(crate) fn parts(&self, given: &[&[usize]]) -> Option<Vec<FusedPart>> {
         Some(self.fused()?.parts(given))

@@ -131,10 +131,7 @@ impl Devices {
                 codelet.cuda.is_some_and(|instance| self.memories[device].may_load(instance))
                     || codelet.cuda_calls.iter().any(is_there)
             }
-            None => {
-                let speed = &self.machine.devices[device].speed;
-                speed.has(codelet.name) && codelet.all_parts(|part| speed.has(part.name))
-            }
+            None => self.machine.devices[device].speed.has(codelet.name),
         }
     }
 

@@ -26,6 +26,13 @@ pub struct CodeletSpeed {
     pub measured: Vec<MeasuredTask>,
 }
 
+impl CodeletSpeed {
+    /// Whether it says how long tasks take.
+    pub(super) fn has_time(&self) -> bool {
+        self.us.or(self.gflops).or(self.gbytes_per_s).is_some() || !self.measured.is_empty()
+    }
+}
+
 /// What the tasks of one size took on a worker, while no other worker was busy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

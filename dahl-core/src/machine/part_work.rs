@@ -32,8 +32,9 @@ impl Speed {
     /// The duration of a fused task: the overhead of one task, and each part without its own. By rates a part takes the time of its
     /// operations or of the bytes that it exchanges; one that was measured, or takes a time of its own, takes that.
     ///
-    /// Parts are slowed down by other workers as they are alone, and vary independently of each other.
-    pub(crate) fn fused(&self, parts: &[PartWork]) -> TaskDuration {
+    /// Parts are slowed down by other workers as they are alone, and vary independently of each other, unless the machine says how
+    /// the whole (`name`) does.
+    pub(crate) fn fused(&self, name: &str, parts: &[PartWork]) -> TaskDuration {
         let (mut us, mut slowed_us, mut variance) = (0.0, 0.0, 0.0);
         for part in parts {
             let of_part = self.part_us(part);
@@ -43,10 +44,12 @@ impl Speed {
         }
         let all_us = self.overhead_us + us;
         let of_all = |part_us: f64| if all_us > 0.0 { part_us / all_us } else { 0.0 };
+        let whole = self.codelets.get(name);
+        let of_parts = of_all(slowed_us + self.overhead_us * self.co_running);
         TaskDuration {
             ns: nanoseconds(all_us),
-            co_running: of_all(slowed_us + self.overhead_us * self.co_running),
-            variation: of_all(variance.sqrt()),
+            co_running: whole.and_then(|whole| whole.co_running).unwrap_or(of_parts),
+            variation: whole.and_then(|whole| whole.variation).unwrap_or_else(|| of_all(variance.sqrt())),
         }
     }
 

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::codelet_speed::CodeletSpeed;
 
+/// Joins the names of the parts of a fused codelet.
+const JOINS: char = '+';
+
 /// The durations of tasks on a kind of worker: `overhead_us + max(flops / gflops, bytes / gbytes_per_s)`, with the
 /// `flops` and `bytes` of their declarations; or as [measured](CodeletSpeed::measured).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,18 +52,22 @@ impl Speed {
         }
     }
 
-    /// Whether there are figures of `codelet` alone.
+    /// Whether it says of `codelet` alone how long it takes, or that it is absent. If not, a fused task takes the times of its parts.
     pub(crate) fn knows(&self, codelet: &str) -> bool {
-        self.codelets.contains_key(codelet)
+        self.codelets.get(codelet).is_some_and(|own| own.absent || own.has_time())
     }
 
-    /// Whether `codelet` has a kernel there.
+    /// Whether `codelet` has a kernel there. A fused one (`exp+relu`) has one if its parts have, unless there are figures of the whole.
     pub(crate) fn has(&self, codelet: &str) -> bool {
-        !self.codelets.get(codelet).is_some_and(|codelet| codelet.absent)
+        let is_absent = |name: &str| self.codelets.get(name).is_some_and(|own| own.absent);
+        if self.knows(codelet) { !is_absent(codelet) } else { !codelet.split(JOINS).any(is_absent) }
     }
 
     /// The duration in microseconds of a task of `codelet` with these extents of its arrays, while no other worker is busy; none if
     /// the worker has no kernel of it.
+    ///
+    /// A fused task (`exp+relu`) of which there are no figures takes the times of those parts that have one (`us`), and for the others
+    /// that of its operations and bytes, with one overhead.
     pub fn us(
         &self,
         codelet: &str,
@@ -68,15 +75,22 @@ impl Speed {
         flops: Option<f64>,
         bytes: f64,
     ) -> Option<f64> {
-        let own = self.codelets.get(codelet);
-        if own.is_some_and(|own| own.absent) {
+        if !self.has(codelet) {
             return None;
         }
+        let own = self.codelets.get(codelet);
         if let Some(us) = own.and_then(|own| own.measured_us(footprint, flops, bytes)) {
             return Some(self.overhead_us + us);
         }
         if let Some(us) = own.and_then(|own| own.us) {
             return Some(us);
+        }
+        if !self.knows(codelet) && codelet.contains(JOINS) {
+            let given = codelet.split(JOINS).map(|part| self.codelets.get(part).and_then(|part| part.us));
+            let (given, others): (Vec<_>, Vec<_>) = given.partition(Option::is_some);
+            let given = given.into_iter().flatten().map(|us| (us - self.overhead_us).max(0.0)).sum::<f64>();
+            let by_rates = if others.is_empty() { 0.0 } else { self.rates_us(own, flops, bytes) };
+            return Some(self.overhead_us + given + by_rates);
         }
         Some(self.overhead_us + self.rates_us(own, flops, bytes))
     }

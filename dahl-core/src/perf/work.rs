@@ -97,8 +97,8 @@ pub(crate) fn parts(task: &TaskDesc) -> Option<Vec<PartWork>> {
     let given: Vec<&[usize]> = task.extents().collect();
     let part = |part: FusedPart| {
         let of_arrays: f64 = part.operands.iter().map(PartOperand::bytes).sum();
-        let given: f64 =
-            part.operands.iter().filter(|operand| operand.is_given).map(PartOperand::bytes).sum();
+        let exchanged = part.operands.iter().filter(|operand| operand.is_exchanged);
+        let exchanged: f64 = exchanged.map(PartOperand::bytes).sum();
         let shapes: Vec<_> = part.operands.iter().map(|operand| ShapeOf::new(&operand.extents)).collect();
         let arguments = task.arguments().get(part.arguments.clone()).unwrap_or_default();
         let (flops, bytes) =
@@ -109,7 +109,7 @@ pub(crate) fn parts(task: &TaskDesc) -> Option<Vec<PartWork>> {
             footprint: part.operands.into_iter().map(|operand| operand.extents).collect(),
             flops,
             bytes,
-            exchanged: if of_arrays > 0.0 { bytes * given / of_arrays } else { 0.0 },
+            exchanged: if of_arrays > 0.0 { bytes * exchanged / of_arrays } else { 0.0 },
         }
     };
     Some(call.codelet.parts(&given)?.into_iter().map(part).collect())

@@ -71,10 +71,10 @@ pub(crate) fn issue(
     // A task of a reduction has the name of its kernel: `fold` or `finish`.
     let of_reduction = task.desc().combination().and_then(|_| perf::kernel_of(task.desc()));
     let name = of_reduction.unwrap_or(codelet.name);
-    // Of a fused task the machine has figures of its parts, unless it names the whole.
+    // Of a fused task the machine has figures of its parts, unless it has some of the whole.
     let parts = if speed.knows(name) { None } else { perf::parts(task.desc()) };
     let mean = match parts {
-        Some(parts) => speed.fused(&parts),
+        Some(parts) => speed.fused(name, &parts),
         None => TaskDuration {
             ns: speed.duration_ns(name, task.desc().extents(), flops, bytes),
             co_running: speed.co_running(name),

@@ -36,7 +36,7 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     }
 
     /// Sets the samples per task; the default of a [`Sequential`](crate::Sequential) depends only on the shapes, that of other modules is the
-    /// batch.
+    /// batch. A small part saves activations, but not over ranks that divide a batch: there each submits all its parts before it waits.
     #[track_caller]
     pub fn micro_batch_size(mut self, samples: usize) -> Self {
         self.options.settings.require(samples > 0, "Trainer: micro_batch_size", samples, "a number from 1");

@@ -20,7 +20,7 @@ pub(super) struct State<T> {
     pub(super) epoch: usize,
     /// The number of the epoch's next batch, from 0.
     pub(super) batch: usize,
-    /// The updates so far, in all epochs.
+    /// The updates so far, in all epochs, with those that a scale of the loss skipped.
     pub(super) steps: usize,
     /// Loss and correct predictions of the epoch's batches so far.
     pub(super) sum: MetricSum,
@@ -156,7 +156,9 @@ impl<T: Real> State<T> {
         let callbacks = value["callbacks"].as_array()?.iter();
         let callbacks: Option<Vec<String>> =
             callbacks.map(|state| Some(state.as_str()?.to_owned())).collect();
-        let skipped: Option<Vec<usize>> = value["skipped_steps"].as_array()?.iter().map(count).collect();
+        // Files from before there was a scale of the loss have none.
+        let skipped = value["skipped_steps"].as_array().map_or(&[][..], Vec::as_slice);
+        let skipped: Option<Vec<usize>> = skipped.iter().map(count).collect();
         let scaler = |value: &Value| {
             let [steps, skipped] = [&value["steps"], &value["skipped"]].map(Value::as_u64);
             Some(ScalerState { scale: number(&value["scale"])?, steps: steps?, skipped: skipped? })
@@ -306,6 +308,10 @@ mod tests {
         assert_eq!(of_callbacks, callbacks);
         assert_eq!(read.history.epochs[1].loss.to_bits(), 0x7ff8_0000_0000_0123);
         assert_eq!((read.seeds_drawn, read.seen.best.map(f64::to_bits)), (Some(4), Some(1 << 63)));
+        let earlier = text.replace("\"skipped_steps\":[1,9]", "\"x\":0");
+        assert_ne!(earlier, text);
+        let (read, _) = State::<f32>::parse(&serde_json::from_str(&earlier).unwrap()).unwrap();
+        assert!(read.history.skipped_steps.is_empty(), "a file from before there was a scale");
         for (part, wrong) in [
             ("\"epoch\":3", "\"x\":0"),
             ("\"is_stopped\":true", "\"x\":0"),

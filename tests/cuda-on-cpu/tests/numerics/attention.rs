@@ -206,3 +206,37 @@ on_cpu!(
     ),
     (AttentionGeometry::new(0.25),)
 );
+
+/// Keys of which the first is minus infinity in one component. Queries are positive, so its scores are minus infinity, and the first
+/// query sees no other key.
+fn first_is_infinite<T: Real>() -> Input<T, 4> {
+    Describes::<T>::describe(within(-2.0, 2.0, [1, 1, 3, 7]).except(&[(2, f64::NEG_INFINITY)]))
+}
+
+on_cpu!(
+    attention_of_an_infinite_key: attention [<<T as Real>::Compute as Element>::NAME] of ops::codelets::Attention,
+    (
+        within(0.5, 2.0, [1, 1, 3, 7]),
+        first_is_infinite::<T>(),
+        within(-2.0, 2.0, [1, 1, 3, 5]),
+        _,
+        typed_output::<<T as Real>::Compute, 3>()
+    ),
+    (AttentionGeometry::new(0.25).causal(),)
+);
+on_cpu!(
+    attention_backward_of_an_infinite_key: attention_backward [<<T as Real>::Compute as Element>::NAME] of ops::codelets::AttentionBackward,
+    (
+        within(0.5, 2.0, [1, 1, 3, 7]),
+        first_is_infinite::<T>(),
+        within(-2.0, 2.0, [1, 1, 3, 5]),
+        within(-2.0, 2.0, [1, 1, 3, 5]),
+        Describes::<<T as Real>::Compute>::describe(within(3.0, 5.0, [1, 1, 3]).except(&[(0, f64::NEG_INFINITY)])),
+        within(-2.0, 2.0, [1, 1, 3, 5]),
+        wide::<T, 3>(-2.0, 2.0, [1, 1, 3]),
+        output([1, 1, 3, 7]),
+        output([1, 1, 3, 7]),
+        output([1, 1, 3, 5])
+    ),
+    (AttentionGeometry::new(0.25).causal(),)
+);
