@@ -2,7 +2,8 @@
 //!
 //! The file is a safetensors file. The model's tensors have their own names, as in [`Module::save`]. The optimizer's arrays
 //! are `optimizer.{array}.{parameter}`, for example `optimizer.exp_avg.hidden.weight`. How often a parameter was updated is
-//! in the metadata, as `optimizer.step.{parameter}`.
+//! in the metadata, as `optimizer.step.{parameter}`. An average of the parameters, if there is one, is
+//! `weight_average.{parameter}`, with the numbers of its updates in the metadata.
 //!
 //! A [`Trainer`](crate::Trainer) that writes [`Checkpoints`](crate::training::Checkpoints) adds how far it is.
 
@@ -12,7 +13,7 @@ use dahl::prelude::*;
 
 use crate::error::Result;
 use crate::module::{Member, Module, TensorFile, Tensors, Values, Visit};
-use crate::optimizer::{Optimizer, ParameterState};
+use crate::optimizer::{OF_AVERAGE, Optimizer, ParameterState, WeightAverage};
 
 /// Saves a model, and what an optimizer keeps for its parameters. Waits for both. A reader finds either the old or the new
 /// file, complete, as with [`Module::save`].
@@ -32,8 +33,8 @@ pub fn save_checkpoint<T: Real>(
 }
 
 /// Loads what [`save_checkpoint`] saved into a model of the same parameters and an optimizer of the same kind, whose state is
-/// replaced. If anything in the file does not match, neither is changed. A checkpoint of a [`Trainer`](crate::Trainer) has
-/// further content, which is left out.
+/// replaced. If anything in the file does not match, neither is changed. Further content of a checkpoint, of a
+/// [`Trainer`](crate::Trainer) or an average, is left out.
 ///
 /// # Errors
 /// If the file cannot be read, or does not match: the error names the tensor and what was expected.
@@ -44,6 +45,40 @@ pub fn load_checkpoint<T: Real>(
 ) -> dahl::Result<()> {
     let file = TensorFile::read(path.as_ref())?;
     Content::read(&file, model, optimizer)?.write_to(model, optimizer)
+}
+
+/// As [`save_checkpoint`], with an average of the model's parameters.
+///
+/// # Errors
+/// As [`save_checkpoint`], and if the average is one of other parameters.
+#[track_caller]
+pub fn save_checkpoint_with_average<T: Real>(
+    path: impl AsRef<Path>,
+    model: &impl Module<T>,
+    optimizer: &impl Optimizer<T>,
+    average: &WeightAverage<T>,
+) -> dahl::Result<()> {
+    let mut tensors = tensors(model, optimizer)?;
+    average.add_to(&mut tensors, model)?;
+    Ok(tensors.save(path.as_ref())?)
+}
+
+/// As [`load_checkpoint`], with the average that [`save_checkpoint_with_average`] saved: its next updates give the bits that they
+/// would have given then. Its settings are the program's.
+///
+/// # Errors
+/// As [`load_checkpoint`], and if the file has no average.
+pub fn load_checkpoint_with_average<T: Real>(
+    path: impl AsRef<Path>,
+    model: &mut impl Module<T>,
+    optimizer: &mut impl Optimizer<T>,
+    average: &mut WeightAverage<T>,
+) -> dahl::Result<()> {
+    let file = TensorFile::read(path.as_ref())?;
+    let stored = WeightAverage::read(&file, model)?;
+    Content::read(&file, model, optimizer)?.write_to(model, optimizer)?;
+    average.set(stored);
+    Ok(())
 }
 
 /// Where a trainer's own tensors are.
@@ -97,9 +132,9 @@ impl<T: Real> Content<T> {
             }
         });
         result?;
-        let is_of_trainer = |name: &str| name.starts_with(&format!("{OF_TRAINER}."));
+        let is_further = |name: &str| [OF_TRAINER, OF_AVERAGE].iter().any(|start| is_within(start, name));
         file.require_no_other(|name| {
-            values.contains(name) || names.iter().any(|known| known == name) || is_of_trainer(name)
+            values.contains(name) || names.iter().any(|known| known == name) || is_further(name)
         })?;
         Ok(Self { values, states })
     }
@@ -136,6 +171,11 @@ fn read_state<T: Real>(
         arrays.push(array);
     }
     Ok(Some(ParameterState { name, shape: shape.to_vec(), steps, array_names: array_names.to_vec(), arrays }))
+}
+
+/// Whether this is `PREFIX.REST`.
+fn is_within(prefix: &str, name: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'))
 }
 
 fn tensor_name(array_name: &str, parameter: &str) -> String {

@@ -1,6 +1,8 @@
 //! What a program that trains a network needs: `use dahl_nn::prelude::*`.
 
-pub use crate::checkpoint::{load_checkpoint, save_checkpoint};
+pub use crate::checkpoint::{
+    load_checkpoint, load_checkpoint_with_average, save_checkpoint, save_checkpoint_with_average,
+};
 pub use crate::dataset::{ArrayDataset, Cifar10, Dataset, FashionMnist, Mnist, Synthetic, TokenWindows};
 pub use crate::layer::{
     AdaptiveAvgPool, AdaptiveMaxPool, AttentionMask, AvgPool, AvgPool2d, BatchNorm, CircularPad, ConstantPad,

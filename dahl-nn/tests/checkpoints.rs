@@ -84,6 +84,64 @@ fn a_run_that_goes_on_has_the_same_bits() {
     compare::<f16, _>(|| Lamb::new(0.01));
 }
 
+/// Values and averages after 12 steps, without interruption, and with one after 5.
+fn compare_averages<T: Real>(average: impl Fn() -> WeightAverage<T>) {
+    let rt = runtime();
+    let arena = rt.arena();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint.safetensors");
+    let (mut net, mut adam, mut first) = (Net::<T>::new(&arena, 1).unwrap(), Adam::new(0.01), average());
+    for number in 0..12 {
+        if number == 5 {
+            save_checkpoint_with_average(&path, &net, &adam, &first).unwrap();
+        }
+        net.learn_step(&rt, number).unwrap();
+        adam.step(&mut net).unwrap();
+        first.update(&net).unwrap();
+    }
+    let (mut again, mut of_again, mut second) =
+        (Net::<T>::new(&arena, 2).unwrap(), Adam::new(0.01), average());
+    second.update(&again).unwrap();
+    load_checkpoint_with_average(&path, &mut again, &mut of_again, &mut second).unwrap();
+    for number in 5..12 {
+        again.learn_step(&rt, number).unwrap();
+        of_again.step(&mut again).unwrap();
+        second.update(&again).unwrap();
+    }
+    assert_eq!(second.updates(), first.updates());
+    first.copy_to(&mut net).unwrap();
+    second.copy_to(&mut again).unwrap();
+    assert_eq!(again.values(), net.values(), "{}", T::NAME);
+    // The rest of the file is a checkpoint without an average.
+    load_checkpoint(&path, &mut again, &mut Adam::new(0.01)).unwrap();
+}
+
+#[test]
+fn an_average_that_goes_on_has_the_same_bits() {
+    compare_averages::<f32>(|| WeightAverage::exponential(0.9));
+    compare_averages::<f64>(WeightAverage::mean);
+    compare_averages::<bf16>(|| WeightAverage::mean().after(2).every(3));
+    compare_averages::<f16>(|| WeightAverage::exponential(0.5).after(8));
+}
+
+#[test]
+fn a_file_without_an_average_changes_nothing() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint.safetensors");
+    let (net, mut adam) = (Net::<f32>::new(&arena, 1).unwrap(), Adam::new(0.01));
+    save_checkpoint(&path, &net, &adam).unwrap();
+    let mut again = Net::<f32>::new(&arena, 2).unwrap();
+    let (before, mut average) = (again.values(), WeightAverage::mean());
+    let error = load_checkpoint_with_average(&path, &mut again, &mut adam, &mut average).unwrap_err();
+    assert!(error.to_string().contains("weight_average"), "{error}");
+    assert_eq!((again.values(), average.updates()), (before, 0));
+    average.update(&Linear::<f32>::new(&mut Init::new(&arena, 1), 7, 3).unwrap()).unwrap();
+    let error = save_checkpoint_with_average(&path, &net, &adam, &average).unwrap_err().to_string();
+    assert!(error.contains("WeightAverage"), "{error}");
+}
+
 #[test]
 fn the_file_has_tensors_by_name_and_counts_of_steps() {
     let rt = runtime();

@@ -100,6 +100,8 @@ fn of_what_surrounds_a_step() {
     }
     let (mut average, line) = (WeightAverage::exponential(1.5), line!());
     assert_names(average.update(&parameter), line, &["WeightAverage: decay = 1.5"]);
+    let (mut average, line) = (WeightAverage::mean().every(0), line!());
+    assert_names(average.update(&parameter), line, &["WeightAverage: every = 0"]);
     let scalers = [
         (LossScaler::new().initial_scale(0.0), line!(), "initial_scale = 0"),
         (LossScaler::new().growth_factor(1.0), line!(), "growth_factor = 1"),

@@ -125,6 +125,112 @@ pub fn leaky_relu<T: Real>(x: T, slope: T) -> T {
     if x > T::ZERO { x } else { slope * x }
 }
 
+/// `out = x` where `x > 0`, else `slope * x`, with slopes that are learned, or drawn (He et al. 2015, *Delving deep into
+/// rectifiers*). Extents of 1 are broadcast: `[1, channels, 1, 1]` has a slope for each channel of images.
+#[codelet(R, R, W, broadcast, reference = reference::leaky_relu, error = rounded)]
+pub fn prelu<T: Real>(x: T, slope: T) -> T {
+    if x > T::ZERO { x } else { slope * x }
+}
+
+/// `out = value * sigmoid(gate)`, element by element: the gated linear unit of the two halves of a layer's output (Dauphin,
+/// Fan, Auli and Grangier 2017, *Language modeling with gated convolutional networks*).
+// As `silu`.
+#[codelet(R, R, W, parallel, reference = reference::glu, error = ulp(5))]
+pub fn glu<T: Real>(value: T, gate: T) -> T {
+    // Of -|gate|; by a branch, whose derivative at 0 is that of the function.
+    let power = (if gate < T::ZERO { gate } else { -gate }).exp();
+    let numerator = if gate < T::ZERO { power } else { T::ONE };
+    value * (numerator / (T::ONE + power))
+}
+
+/// `out = x * tanh(softplus(x))`, element by element (Misra 2020, *Mish*); NaN at minus infinity, as in PyTorch.
+///
+/// `tanh(ln(1 + e))` is `e * (e + 2) / (e * (e + 2) + 2)`, whose terms do not cancel; above zero it is computed from
+/// `exp(-x)`.
+// exp is off by 1.2 ulp, 2.4 units of roundoff; with the sums and the products, numerator and denominator are off by 5.2
+// and 4.1; then the quotient and the product.
+#[codelet(R, W, parallel, gradient = mish_gradient(x), reference = reference::mish, error = ulp(12))]
+pub fn mish<T: Real>(x: T) -> T {
+    let two = T::from_f64(2.0);
+    let power = (if x < T::ZERO { x } else { -x }).exp();
+    let numerator = if x < T::ZERO { power * (power + two) } else { T::ONE + two * power };
+    let rest = if x < T::ZERO { two } else { two * (power * power) };
+    x * (numerator / (numerator + rest))
+}
+
+fn mish_gradient<T: Real, const N: usize>(rule: MishGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = mish_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
+}
+
+/// The gradient of [`mish`] by its input: `out = gradient * (t + x * sigmoid(x) * (1 - t * t))`, where
+/// `t = tanh(softplus(x))`.
+///
+/// With the fraction of [`mish`], `sigmoid(x) * (1 - t * t)` is `4 * e * (1 + e) / denominator^2` below zero, and
+/// `4 * e^2 * (1 + e) / denominator^2` of `e = exp(-x)` above.
+// The derivative has a zero, near which its terms cancel: the bound is that of a sum.
+#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::mish_backward, error = sum(n = 8))]
+pub fn mish_backward<T: Real>(x: T, gradient: T) -> T {
+    let two = T::from_f64(2.0);
+    let power = (if x < T::ZERO { x } else { -x }).exp();
+    let numerator = if x < T::ZERO { power * (power + two) } else { T::ONE + two * power };
+    let rest = if x < T::ZERO { two } else { two * (power * power) };
+    let inverse = (numerator + rest).recip();
+    let small = if x < T::ZERO { power } else { power * power };
+    let slope = T::from_f64(4.0) * (small * inverse) * ((T::ONE + power) * inverse);
+    gradient * (numerator * inverse + x * slope)
+}
+
+/// `out = x / (1 + |x|)`, element by element; NaN at infinities, as in PyTorch.
+#[codelet(R, W, gradient = softsign_gradient(x), reference = reference::softsign, error = ulp(2))]
+pub fn softsign<T: Real>(x: T) -> T {
+    x / (T::ONE + x.abs())
+}
+
+fn softsign_gradient<T: Real, const N: usize>(rule: SoftsignGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = softsign_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
+}
+
+/// The gradient of [`softsign`] by its input: `out = gradient / (1 + |x|)^2`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::softsign_backward, error = ulp(4))]
+pub fn softsign_backward<T: Real>(x: T, gradient: T) -> T {
+    let denominator = T::ONE + x.abs();
+    // Not of the square, which overflows.
+    (gradient / denominator) / denominator
+}
+
+/// `out = x - tanh(x)`, element by element.
+// Near zero the terms cancel: the bound is that of a sum.
+#[codelet(R, W, parallel, gradient = tanh_shrink_gradient(x), reference = reference::tanh_shrink, error = sum(n = 4))]
+pub fn tanh_shrink<T: Real>(x: T) -> T {
+    x - x.tanh()
+}
+
+fn tanh_shrink_gradient<T: Real, const N: usize>(rule: TanhShrinkGradient<'_, T, N>) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = tanh_shrink_backward_init(rule.scope, rule.x, rule.gradient)?;
+    Ok(())
+}
+
+/// The gradient of [`tanh_shrink`] by its input: `out = gradient * tanh(x)^2`.
+// tanh is off by 1.5 ulp, 3 units of roundoff, which count twice; then two products.
+#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::tanh_shrink_backward, error = ulp(8))]
+pub fn tanh_shrink_backward<T: Real>(x: T, gradient: T) -> T {
+    let tangent = x.tanh();
+    gradient * (tangent * tangent)
+}
+
+/// `out = x` where `x > 0`, else `alpha * (exp(x / alpha) - 1)`, whose slope at 0 is 1 (Barron 2017, *Continuously
+/// differentiable exponential linear units*).
+// exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the error of the quotient adds at most 1.
+#[codelet(R, W, parallel, reference = reference::celu, error = ulp(6))]
+pub fn celu<T: Real>(x: T, alpha: T) -> T {
+    if x > T::ZERO { x } else { alpha * (x / alpha).exp_m1() }
+}
+
 /// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
 // exp_m1 is off by 2.2 ulp, 4.4 of the product.
 #[codelet(R, W, parallel, reference = reference::elu, error = ulp(5))]

@@ -34,14 +34,52 @@ pub fn hard_swish<T: Real>(x: T) -> T {
     }
 }
 
-/// `out = min(max(x, -1), 1)`, element by element; NaN stays NaN.
+/// `out = min(max(x, low), high)`, element by element; NaN stays NaN.
 #[codelet(R, W, reference = reference::hard_tanh, error = rounded)]
-pub fn hard_tanh<T: Real>(x: T) -> T {
-    if x <= -T::ONE {
-        -T::ONE
-    } else if x >= T::ONE {
-        T::ONE
+pub fn hard_tanh<T: Real>(x: T, low: T, high: T) -> T {
+    if x <= low {
+        low
+    } else if x >= high {
+        high
     } else {
         x
+    }
+}
+
+/// `out = min(max(x, 0), 6)`, element by element; NaN stays NaN.
+#[codelet(R, W, reference = reference::relu6, error = rounded)]
+pub fn relu6<T: Real>(x: T) -> T {
+    let six = T::from_f64(6.0);
+    if x <= T::ZERO {
+        T::ZERO
+    } else if x >= six {
+        six
+    } else {
+        x
+    }
+}
+
+/// `out = x` where `x > limit`, else `value`; NaN stays NaN.
+#[codelet(R, W, reference = reference::threshold, error = rounded)]
+pub fn threshold<T: Real>(x: T, limit: T, value: T) -> T {
+    if x <= limit { value } else { x }
+}
+
+/// `out = x` where `|x| > threshold`, else 0; NaN stays NaN.
+#[codelet(R, W, reference = reference::hard_shrink, error = rounded)]
+pub fn hard_shrink<T: Real>(x: T, threshold: T) -> T {
+    if x.abs() <= threshold { T::ZERO } else { x }
+}
+
+/// `out = x - threshold` where `x > threshold`, `x + threshold` where `x < -threshold`, else 0; NaN stays NaN. The threshold is
+/// at least 0.
+#[codelet(R, W, reference = reference::soft_shrink, error = rounded)]
+pub fn soft_shrink<T: Real>(x: T, threshold: T) -> T {
+    if x.abs() <= threshold {
+        T::ZERO
+    } else if x > T::ZERO {
+        x - threshold
+    } else {
+        x + threshold
     }
 }

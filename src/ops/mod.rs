@@ -205,7 +205,7 @@ macro_rules! codelet_types {
 }
 
 codelet_types! {
-    activation: Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, LeakyRelu, LogSigmoid, LogSigmoidBackward, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward;
+    activation: Celu, Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, Glu, LeakyRelu, LogSigmoid, LogSigmoidBackward, Mish, MishBackward, Prelu, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward, Softsign, SoftsignBackward, TanhShrink, TanhShrinkBackward;
     adaptive_pool: AdaptiveAvgPool, AdaptiveAvgPoolBackward, AdaptiveMaxPool;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
@@ -238,7 +238,7 @@ codelet_types! {
     gather: Gather, GatherBackward, IndexSelect, IndexSelectBackward;
     group_norm: GroupNorm, GroupNormBackward;
     gru_cell: GruCell, GruCellBackward;
-    hard_activation: HardSigmoid, HardSwish, HardTanh;
+    hard_activation: HardShrink, HardSigmoid, HardSwish, HardTanh, Relu6, SoftShrink, Threshold;
     heads: DivideHeads, JoinHeads, MergeHeads, SplitHeads;
     huber: Huber, SmoothL1;
     hyperbolic: Acosh, Asinh, Atanh, Cosh, Sinh, Tanh;

@@ -90,3 +90,36 @@ pub(crate) fn gelu_tanh_backward(x: f64, gradient: f64) -> f64 {
     let slope = (8.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * x * x);
     gradient * (s + x * s * sigmoid(-gelu_angle(x)) * slope)
 }
+
+pub(crate) fn glu(value: f64, gate: f64) -> f64 {
+    value * sigmoid(gate)
+}
+
+pub(crate) fn mish(x: f64) -> f64 {
+    x * softplus(x).tanh()
+}
+
+pub(crate) fn mish_backward(x: f64, gradient: f64) -> f64 {
+    let t = softplus(x).tanh();
+    gradient * (t + x * sigmoid(x) * (1.0 - t) * (1.0 + t))
+}
+
+pub(crate) fn softsign(x: f64) -> f64 {
+    x / (1.0 + x.abs())
+}
+
+pub(crate) fn softsign_backward(x: f64, gradient: f64) -> f64 {
+    gradient * (1.0 + x.abs()).recip() / (1.0 + x.abs())
+}
+
+pub(crate) fn tanh_shrink(x: f64) -> f64 {
+    x - x.tanh()
+}
+
+pub(crate) fn tanh_shrink_backward(x: f64, gradient: f64) -> f64 {
+    gradient * x.tanh() * x.tanh()
+}
+
+pub(crate) fn celu(x: f64, alpha: f64) -> f64 {
+    if x > 0.0 { x } else { alpha * (x / alpha).exp_m1() }
+}

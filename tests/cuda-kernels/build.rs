@@ -11,13 +11,14 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 29] = [
+const LAUNCHED: [&str; 31] = [
     "activation",
     "adam",
     "adaptive_pool",
     "arithmetic",
     "attention",
     "attention_backward",
+    "average",
     "batch_norm",
     "bias",
     "clip",
@@ -31,6 +32,7 @@ const LAUNCHED: [&str; 29] = [
     "gather",
     "heads",
     "layer_norm",
+    "loss_scaler",
     "lstm_cell",
     "matmul",
     "matmul_batched",

@@ -22,9 +22,11 @@ const DELIBERATE: &[Difference] = &[
     ("norm_axis", "by_input", does_not_overflow),
     ("norm_axis", "out", does_not_overflow),
     ("product", "by_input", propagates_nan),
+    ("relu6", "by_x", |pytorch, dahl| pytorch == 0.0 && dahl.is_finite()),
     ("selu", "by_x", does_not_overflow),
     ("sign", "out", propagates_nan),
     ("softplus", "by_x", does_not_overflow),
+    ("softsign", "by_x", |pytorch, dahl| pytorch.is_nan() && dahl == 0.0),
     ("variance_0_axis", "by_input", |pytorch, dahl| pytorch.is_infinite() && dahl.is_nan()),
 ];
 

@@ -143,6 +143,14 @@ def gradients(forward, gradient, *inputs):
     return (out, *torch.autograd.grad(out, inputs, gradient.to(out.dtype)))
 
 
+def prelu(x, slope):
+    """A slope for each element, as for each channel of one sample."""
+    if x.numel() == 0:
+        return x * slope
+    x, slope = torch.broadcast_tensors(x, slope)
+    return F.prelu(x.reshape(1, -1), slope.reshape(-1)).reshape(x.shape)
+
+
 # Functions of one element, of two, and the gradients of both. -------------------------------------------------------
 
 UNARY = {
@@ -154,13 +162,16 @@ UNARY = {
     "atanh": torch.atanh, "erf": torch.erf, "relu": F.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "elu": F.elu,
     "selu": F.selu, "gelu": F.gelu, "gelu_tanh": functools.partial(F.gelu, approximate="tanh"), "silu": F.silu,
     "softplus": F.softplus, "hard_sigmoid": F.hardsigmoid, "hard_swish": F.hardswish, "hard_tanh": F.hardtanh,
+    "relu6": F.relu6, "threshold": lambda x: F.threshold(x, 0.5, 20.0), "hard_shrink": F.hardshrink, "soft_shrink": F.softshrink,
+    "tanh_shrink": F.tanhshrink, "softsign": F.softsign, "mish": F.mish, "celu": lambda x: F.celu(x, 0.75),
     "leaky_relu": F.leaky_relu, "log_sigmoid": F.logsigmoid, "scale": lambda x: x * 0.75,
     "add_value": lambda x: x + 0.75, "clip": lambda x: torch.clamp(x, -0.5, 0.75), "power_value": lambda x: x**2.5,
 }  # fmt: skip
 WITHOUT_GRADIENT = {"sign", "round", "floor", "ceil", "trunc", "scale", "add_value", "neg"}
 BINARY = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div}
 BINARY_WITH_GRADIENTS = {
-    "power": torch.pow, "atan2": torch.atan2, "maximum": torch.maximum, "minimum": torch.minimum
+    "power": torch.pow, "atan2": torch.atan2, "maximum": torch.maximum, "minimum": torch.minimum,
+    "prelu": prelu, "glu": lambda *halves: F.glu(torch.stack(torch.broadcast_tensors(*halves)), 0)[0],
 }  # fmt: skip
 COMPARISONS = {
     "equal": torch.eq, "not_equal": torch.ne, "less": torch.lt, "less_equal": torch.le, "greater": torch.gt,

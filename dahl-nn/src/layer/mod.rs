@@ -10,6 +10,7 @@ mod conv2d;
 mod convolution;
 mod dropout;
 mod embedding;
+mod glu;
 mod graph;
 mod group_norm;
 mod layer_norm;
@@ -18,6 +19,7 @@ mod pad;
 mod pixel_shuffle;
 mod pool;
 mod pool2d;
+mod prelu;
 mod recurrent;
 mod reshape;
 mod softmax;
@@ -26,8 +28,8 @@ mod transformer;
 mod upsample;
 
 pub use activation::{
-    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
-    Softplus, Tanh,
+    Celu, Elu, Gelu, GeluTanh, HardShrink, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Mish,
+    Relu, Relu6, Selu, Sigmoid, Silu, SoftShrink, Softplus, Softsign, Tanh, TanhShrink, Threshold,
 };
 pub use attention::{AttentionMask, KeyValueCache, MultiHeadAttention};
 pub use batch_norm::BatchNorm;
@@ -37,6 +39,7 @@ pub use convolution::{
 };
 pub use dropout::Dropout;
 pub use embedding::Embedding;
+pub use glu::Glu;
 pub use graph::{Graph, GraphAttention, GraphConvolution};
 pub use group_norm::{GroupNorm, InstanceNorm};
 pub use layer_norm::{LayerNorm, RmsNorm};
@@ -48,9 +51,10 @@ pub use pool::{
     MaxPool3d,
 };
 pub use pool2d::{AvgPool2d, MaxPool2d};
+pub use prelu::{PRelu, RRelu};
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, Packed, Recurrent, RecurrentCell, Rnn, RnnCell};
 pub use reshape::{Flatten, Reshape};
-pub use softmax::{LogSoftmax, Softmax};
+pub use softmax::{LogSoftmax, Softmax, Softmin};
 pub use tensor_parallel::{ColumnLinear, RowLinear, on_parts};
 pub use transformer::{
     FeedForward, Transformer, TransformerActivation, TransformerDecoder, TransformerDecoderLayer,

@@ -1,4 +1,4 @@
-//! [`Softmax`] and [`LogSoftmax`]: scores as probabilities, or as their logarithms.
+//! [`Softmax`], [`LogSoftmax`] and [`Softmin`]: scores as probabilities, or as their logarithms.
 
 use dahl::ops;
 use dahl::prelude::*;
@@ -64,5 +64,35 @@ impl LogSoftmax {
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
         ops::log_softmax_init(step, input, self.axis)
+    }
+}
+
+/// `exp(-x)` divided by its sum along an axis: the smallest score is the most probable one.
+///
+/// # Shapes
+/// The output as the input, with any other axes.
+#[derive(Clone, Copy, Debug, Module)]
+#[module(crate = crate)]
+pub struct Softmin {
+    axis: usize,
+}
+
+impl Softmin {
+    /// Along this axis of the input; the axis of the batch is 0.
+    pub const fn new(axis: usize) -> Self {
+        Self { axis }
+    }
+
+    /// The probabilities of scores.
+    ///
+    /// # Errors
+    /// If there is no such axis, and those of the operations.
+    #[track_caller]
+    pub fn forward<'s, T: Real, const N: usize>(
+        &self,
+        step: &'s Step<'_>,
+        input: &Array<'_, T, N>,
+    ) -> dahl::Result<Array<'s, T, N>> {
+        ops::softmax_init(step, &ops::neg_init(step, input)?, self.axis)
     }
 }

@@ -35,7 +35,7 @@ pub use named::Named;
 pub use parameter::Parameter;
 pub use visit::{Member, MemberMut, Visit, VisitMut};
 
-pub(crate) use file::{TensorFile, Tensors, Values};
+pub(crate) use file::{TensorFile, Tensors, Values, write};
 
 /// A struct of parameters, buffers and modules, with the element type `T`.
 ///

@@ -4,13 +4,13 @@ use dahl::ops;
 use dahl::prelude::*;
 
 use crate::error::Result;
-use crate::module::{Member, Module, Parameter, Visit};
+use crate::module::{Member, Module, Name, Parameter, TensorFile, Tensors, Visit, write};
 use crate::setting::Settings;
 
 /// An average of each parameter over the steps, which often generalises better than the last values. As PyTorch's
 /// `torch.optim.swa_utils.AveragedModel`: the first update copies the parameters. Averages are in the compute type.
 ///
-/// Buffers are not averaged. The tasks run on CPUs alone.
+/// Buffers are not averaged.
 ///
 /// ```
 /// use dahl::prelude::*;
@@ -31,6 +31,11 @@ use crate::setting::Settings;
 pub struct WeightAverage<T: Real> {
     /// The fraction that an update keeps, of an exponential average.
     decay: Option<f64>,
+    /// How many calls of `update` come before the first one that counts.
+    after: u64,
+    /// Each so many of the others count.
+    every: u64,
+    calls: u64,
     updates: u64,
     /// By the number of the parameter.
     averages: Vec<Vector<'static, T::Compute>>,
@@ -45,13 +50,29 @@ impl<T: Real> WeightAverage<T> {
         let mut settings = Settings::default();
         let is_share = (0.0..=1.0).contains(&decay);
         settings.require(is_share, "WeightAverage: decay", decay, "a number from 0 to 1");
-        Self { decay: Some(decay), updates: 0, averages: Vec::new(), settings }
+        Self { decay: Some(decay), settings, ..Self::mean() }
     }
 
     /// The mean of all updates: stochastic weight averaging (Izmailov et al. 2018,
     /// [arXiv:1803.05407](https://arxiv.org/abs/1803.05407)).
     pub fn mean() -> Self {
-        Self { decay: None, updates: 0, averages: Vec::new(), settings: Settings::default() }
+        let settings = Settings::default();
+        Self { decay: None, after: 0, every: 1, calls: 0, updates: 0, averages: Vec::new(), settings }
+    }
+
+    /// Leaves out the first `calls` of [`update`](Self::update): stochastic weight averaging begins late in a training.
+    pub fn after(mut self, calls: u64) -> Self {
+        self.after = calls;
+        self
+    }
+
+    /// Takes each `calls`-th call of [`update`](Self::update) alone, of those that are not left out: at the ends of epochs, if it
+    /// is called after each step and an epoch has so many.
+    #[track_caller]
+    pub fn every(mut self, calls: u64) -> Self {
+        self.settings.require(calls > 0, "WeightAverage: every", calls, "a number from 1");
+        self.every = calls;
+        self
     }
 
     /// How often it was updated.
@@ -59,12 +80,23 @@ impl<T: Real> WeightAverage<T> {
         self.updates
     }
 
-    /// Adds the parameters of the model, which are those of the earlier updates. Waits for nothing.
+    /// The error of the first invalid setting.
+    pub(crate) fn check_settings(&self) -> dahl::Result<()> {
+        Ok(self.settings.check()?)
+    }
+
+    /// Adds the parameters of the model, which are those of the earlier updates. Waits for nothing. A
+    /// [`Trainer`](crate::Trainer) calls it after each step ([`average`](crate::Trainer::average)).
     ///
     /// # Errors
     /// If the model has other parameters than before, or the decay is invalid. And those of the tasks.
     pub fn update(&mut self, model: &impl Module<T>) -> dahl::Result<()> {
         self.settings.check()?;
+        let counted = (self.calls + 1).saturating_sub(self.after);
+        if counted == 0 || !counted.is_multiple_of(self.every) {
+            self.calls += 1;
+            return Ok(());
+        }
         let weight = match self.decay {
             _ if self.updates == 0 => 1.0,
             Some(decay) => 1.0 - decay,
@@ -78,7 +110,7 @@ impl<T: Real> WeightAverage<T> {
             }
         });
         result?;
-        self.updates += 1;
+        (self.calls, self.updates) = (self.calls + 1, self.updates + 1);
         Ok(())
     }
 
@@ -140,6 +172,77 @@ impl<T: Real> WeightAverage<T> {
     }
 }
 
+/// What an average is in a checkpoint: the tensors `weight_average.{parameter}`, in the compute type, and how often it was
+/// updated.
+impl<T: Real> WeightAverage<T> {
+    /// Adds the average to what will be a file. Waits for it.
+    #[track_caller]
+    pub(crate) fn add_to(&self, tensors: &mut Tensors, model: &impl Module<T>) -> dahl::Result<()> {
+        tensors.note(CALLS, self.calls.to_string());
+        tensors.note(UPDATES, self.updates.to_string());
+        let (mut averages, mut result) = (self.averages.iter().enumerate(), Ok(()));
+        Visit::all(model, &mut |name, member| {
+            if let (Member::Parameter(parameter), Ok(())) = (member, &result)
+                && let Some((index, average)) = averages.next()
+            {
+                result = require_average(&self.averages, index, parameter.len())
+                    .map_err(Into::into)
+                    .and_then(|()| tensors.add(tensor_name(name), &parameter.shape, average));
+            }
+        });
+        result
+    }
+
+    /// What a file has for the average of a model's parameters.
+    ///
+    /// # Errors
+    /// If it has none, or the average of other parameters.
+    pub(crate) fn read(file: &TensorFile, model: &impl Module<T>) -> dahl::Result<StoredAverage<T>> {
+        let count = |key: &str| -> Result<u64> {
+            let found = file.noted(key).unwrap_or("none");
+            let wrong = |_| file.mismatch(key, "a number in the metadata".to_owned(), format!("`{found}`"));
+            found.parse().map_err(wrong)
+        };
+        let (calls, updates) = (count(CALLS)?, count(UPDATES)?);
+        let (mut averages, mut result) = (Vec::new(), Ok(()));
+        Visit::all(model, &mut |name, member| {
+            if let (Member::Parameter(parameter), Ok(()), true) = (member, &result, updates > 0) {
+                let read = || -> dahl::Result<_> {
+                    let elements = file.elements(&tensor_name(name), &parameter.shape)?;
+                    let mut average = parameter.value.zeros_of(parameter.value.shape())?;
+                    write(&mut average, &elements)?;
+                    Ok(average)
+                };
+                result = read().map(|average| averages.push(average));
+            }
+        });
+        result?;
+        Ok(StoredAverage { calls, updates, averages })
+    }
+
+    /// Goes on from a checkpoint.
+    pub(crate) fn set(&mut self, stored: StoredAverage<T>) {
+        (self.calls, self.updates, self.averages) = (stored.calls, stored.updates, stored.averages);
+    }
+}
+
+/// An average that a file has.
+#[derive(Debug)]
+pub(crate) struct StoredAverage<T: Real> {
+    calls: u64,
+    updates: u64,
+    averages: Vec<Vector<'static, T::Compute>>,
+}
+
+/// Where averages are in files.
+pub(crate) const OF_AVERAGE: &str = "weight_average";
+const CALLS: &str = "weight_average.calls";
+const UPDATES: &str = "weight_average.updates";
+
+fn tensor_name(parameter: &Name<'_>) -> String {
+    format!("{OF_AVERAGE}.{parameter}")
+}
+
 /// Requires that parameter number `index` has an average of `len` elements.
 fn require_average<S: Real>(averages: &[Vector<'static, S>], index: usize, len: usize) -> Result<()> {
     let found = averages.get(index).map(Array::len);
@@ -157,7 +260,7 @@ fn require_average<S: Real>(averages: &[Vector<'static, S>], index: usize, len: 
 ///
 /// # Shapes
 /// All `[elements]`.
-#[codelet(RW, R, check(average.len() == value.len()), flops = 3 * value.len(), cpu_only)]
+#[codelet(RW, R, check(average.len() == value.len()), flops = 3 * value.len(), cuda = crate::kernels::BLEND)]
 pub fn blend<T, S>(average: &mut [S], value: &[T], weight: f64)
 where
     T: Real<Compute = S>,
@@ -173,7 +276,7 @@ where
 ///
 /// # Shapes
 /// All `[elements]`.
-#[codelet(R, W, check(average.len() == value.len()), cpu_only)]
+#[codelet(R, W, check(average.len() == value.len()), cuda = crate::kernels::ROUND_TO)]
 pub fn round_to<T, S>(average: &[S], value: &mut [T])
 where
     T: Real<Compute = S>,

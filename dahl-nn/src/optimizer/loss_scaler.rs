@@ -226,7 +226,7 @@ impl LossScaler {
 ///
 /// # Shapes
 /// `gradient: [elements]`, `found: []`.
-#[codelet(RW, REDUX(max), shape(found = []), flops = 2 * gradient.len(), cpu_only)]
+#[codelet(RW, REDUX(max), shape(found = []), flops = 2 * gradient.len(), cuda = crate::kernels::UNSCALE)]
 pub fn unscale<T: Real>(gradient: &mut [T], mut found: ArrayViewMut0<u32>, inverse: f64) {
     let inverse = T::Compute::from_f64(inverse);
     let mut all_are_finite = true;

@@ -28,6 +28,7 @@ use crate::setting;
 pub use adadelta::{Adadelta, AdadeltaRule};
 pub use adagrad::{Adagrad, AdagradRule};
 pub use adam::{Adam, AdamRule, AdamW};
+pub(crate) use average::OF_AVERAGE;
 pub use average::WeightAverage;
 pub use clip::{GradientNorm, clip_gradient_norm, clip_gradient_value};
 pub use lamb::{Lamb, LambRule};

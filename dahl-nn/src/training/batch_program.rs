@@ -52,7 +52,11 @@ impl BatchProgram {
     ///
     /// With simulated devices, steps are submitted: a replay begins when the one before has ended, so no copy to or from a device
     /// would overlap with the tasks of another step.
-    pub(super) fn new<M>(arena: &Arena, options: &Options<'_, M>, by_function: bool) -> Result<Self, String> {
+    pub(super) fn new<T: Real, M>(
+        arena: &Arena,
+        options: &Options<'_, T, M>,
+        by_function: bool,
+    ) -> Result<Self, String> {
         if options.parallel.is_some() {
             return Err("`parallel` is set".to_owned());
         }

@@ -13,12 +13,12 @@ use super::order::Order;
 use super::parallel::{Parallel, Pipeline};
 use super::records::Record;
 use crate::error::{Error, Result};
-use crate::optimizer::LossScaler;
+use crate::optimizer::{LossScaler, WeightAverage};
 use crate::schedule::Schedule;
 use crate::setting::Settings;
 
 /// What a trainer was set to.
-pub(super) struct Options<'t, M> {
+pub(super) struct Options<'t, T: Real, M> {
     pub(super) batch_size: usize,
     pub(super) epochs: usize,
     pub(super) micro_batch_size: Option<usize>,
@@ -31,6 +31,8 @@ pub(super) struct Options<'t, M> {
     pub(super) schedule: Option<Box<dyn Schedule + 't>>,
     pub(super) max_norm: Option<f64>,
     pub(super) loss_scaler: Option<LossScaler>,
+    /// An average of the parameters, which is updated after each step.
+    pub(super) average: Option<&'t mut WeightAverage<T>>,
     /// How a batch is computed by several ranks.
     pub(super) parallel: Option<Parallel>,
     /// Whether steps are recorded and replayed.
@@ -51,7 +53,7 @@ pub(super) struct Options<'t, M> {
     pub(super) wrong: Option<dahl::Error>,
 }
 
-impl<M> Default for Options<'_, M> {
+impl<T: Real, M> Default for Options<'_, T, M> {
     fn default() -> Self {
         Self {
             batch_size: 64,
@@ -64,6 +66,7 @@ impl<M> Default for Options<'_, M> {
             schedule: None,
             max_norm: None,
             loss_scaler: None,
+            average: None,
             parallel: None,
             replays: None,
             progress: false,
@@ -80,7 +83,7 @@ impl<M> Default for Options<'_, M> {
     }
 }
 
-impl<M> Options<'_, M> {
+impl<T: Real, M> Options<'_, T, M> {
     /// The pipeline, if there is one, and the line that set it.
     pub(super) fn pipeline(&self) -> Option<(&Pipeline, &'static Location<'static>)> {
         let parallel = self.parallel.as_ref()?;
@@ -119,18 +122,23 @@ impl<M> Options<'_, M> {
         }
         if let Some(scaler) = &self.loss_scaler {
             scaler.check_settings()?;
-            if let Some(parallel) = &self.parallel {
-                let (value, expected) = ("with `parallel`".to_owned(), "a trainer without `parallel`");
-                let location = parallel.location;
-                return Err(
-                    Error::Setting { setting: "Trainer: loss_scaler", value, expected, location }.into()
-                );
-            }
+            self.require_not_parallel("Trainer: loss_scaler")?;
+        }
+        if let Some(average) = &self.average {
+            average.check_settings()?;
+            self.require_not_parallel("Trainer: average")?;
         }
         for &(monitor, location) in &self.monitors {
             require_result(monitor, location, validates, counts)?;
         }
         self.schedule.as_ref().map_or(Ok(()), |schedule| schedule.check_settings())
+    }
+
+    /// Requires that each batch is computed by this rank alone, which a setting depends on.
+    fn require_not_parallel(&self, setting: &'static str) -> Result<()> {
+        let Some(parallel) = &self.parallel else { return Ok(()) };
+        let (value, expected) = ("with `parallel`".to_owned(), "a trainer without `parallel`");
+        Err(Error::Setting { setting, value, expected, location: parallel.location })
     }
 }
 

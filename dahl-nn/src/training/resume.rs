@@ -12,7 +12,7 @@ use crate::checkpoint::{Content, OF_TRAINER, tensors};
 use crate::error::Error;
 use crate::loader::Source;
 use crate::module::{Module, TensorFile, TensorName};
-use crate::optimizer::{LossScaler, Optimizer};
+use crate::optimizer::{LossScaler, Optimizer, WeightAverage};
 
 /// Where the parameters and buffers of the best epoch are, which an early stop restores.
 const BEST: &str = "trainer.best";
@@ -58,10 +58,17 @@ where
             let name_of = |name: &str| TensorName::new(format!("{BEST}.{name}"));
             state.seen.best_values = Some(file.values_as(&*self.model, name_of)?);
         }
+        let of_average = match &self.options.average {
+            Some(_) => Some(WeightAverage::read(&file, &*self.model)?),
+            None => None,
+        };
         for (callback, of_callback) in self.options.callbacks.iter_mut().zip(&of_callbacks) {
             callback.set_state(of_callback)?;
         }
         content.write_to(&mut *self.model, &mut self.optimizer)?;
+        if let (Some(average), Some(of_average)) = (&mut self.options.average, of_average) {
+            average.set(of_average);
+        }
         if let Some(rate) = state.learning_rate {
             self.optimizer.use_learning_rate(rate)?;
         }
@@ -81,6 +88,9 @@ where
         let mut tensors = tensors(&*self.model, &self.optimizer)?;
         if let Some(values) = &state.seen.best_values {
             tensors.add_values(BEST, &*self.model, values)?;
+        }
+        if let Some(average) = &self.options.average {
+            average.add_to(&mut tensors, &*self.model)?;
         }
         let callbacks: Vec<String> = self.options.callbacks.iter().map(|callback| callback.state()).collect();
         tensors.note(OF_TRAINER, state.text(&self.fixed(), &callbacks));
@@ -120,6 +130,7 @@ where
             drop_last: self.options.drop_last,
             shards: self.shards().map(|shards| shards.count),
             scales_loss: self.options.loss_scaler.is_some(),
+            averages: self.options.average.is_some(),
             replicas: self.stash.as_ref().and_then(|stash| stash.stages().replicated()),
         }
     }

@@ -47,7 +47,7 @@ pub(super) struct Run<'a, 't, T: Real, M, S, N, O> {
     pub(super) source: &'a S,
     pub(super) learning: &'a N,
     pub(super) validate: Option<&'a Validate<'a, M>>,
-    pub(super) options: Options<'t, M>,
+    pub(super) options: Options<'t, T, M>,
     pub(super) micro_batch_size: usize,
     /// Batches that may be in flight.
     pub(super) batches_ahead: usize,
@@ -168,6 +168,8 @@ where
             state.steps += 1;
             if !is_taken {
                 state.history.skipped_steps.push(state.steps);
+            } else if let Some(average) = &mut self.options.average {
+                average.update(&*self.model)?;
             }
             self.call_back(state, |callback, progress| callback.step_ended(progress))?;
             if let Some(checkpoints) = &self.options.checkpoints

@@ -15,7 +15,7 @@ use super::parallel::Parallel;
 use super::records::Record;
 use super::trainer::Trainer;
 use crate::loader::Sampler;
-use crate::optimizer::LossScaler;
+use crate::optimizer::{LossScaler, WeightAverage};
 use crate::schedule::{Plateau, Schedule};
 
 impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
@@ -134,6 +134,31 @@ impl<'t, T: Real, L, O, M> Trainer<'t, '_, T, L, O, M> {
     /// ```
     pub fn loss_scaler(mut self, scaler: LossScaler) -> Self {
         self.options.loss_scaler = Some(scaler);
+        self
+    }
+
+    /// Updates an average of the parameters after each step, but for those that were skipped: see [`WeightAverage`], whose
+    /// settings say which steps count. A checkpoint has the average: a training that goes on has the same bits. Not together
+    /// with [`parallel`](Self::parallel).
+    ///
+    /// ```
+    /// use dahl::prelude::*;
+    /// use dahl_nn::prelude::*;
+    ///
+    /// # fn main() -> dahl::Result<()> {
+    /// let rt = Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let mut model = Sequential::<f32>::new(&arena, [4], 1).dense(2)?;
+    /// let mut average = WeightAverage::exponential(0.99);
+    /// let trainer = Trainer::new(&mut model, CrossEntropy, AdamW::new(1e-2)).batch_size(8).epochs(2);
+    /// trainer.average(&mut average).fit(&Synthetic::new(&[4], 2, 80, 1))?;
+    /// assert_eq!(average.updates(), 20);
+    /// average.copy_to(&mut model)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn average(mut self, average: &'t mut WeightAverage<T>) -> Self {
+        self.options.average = Some(average);
         self
     }
 

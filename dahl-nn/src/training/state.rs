@@ -75,10 +75,12 @@ pub(super) struct Fixed {
     /// The stages of a pipeline and their places, if some have replicas.
     pub(super) replicas: Option<String>,
     pub(super) scales_loss: bool,
+    /// Whether an average of the parameters is updated.
+    pub(super) averages: bool,
 }
 
 impl Fixed {
-    fn entries(&self) -> [(&'static str, Option<Value>); 8] {
+    fn entries(&self) -> [(&'static str, Option<Value>); 9] {
         [
             ("samples", Some(self.samples.into())),
             ("batch_size", Some(self.batch_size.into())),
@@ -88,6 +90,7 @@ impl Fixed {
             ("shards", self.shards.map(Value::from)),
             ("replicas", self.replicas.clone().map(Value::from)),
             ("scales_loss", self.scales_loss.then_some(true.into())),
+            ("averages", self.averages.then_some(true.into())),
         ]
     }
 }
@@ -300,6 +303,7 @@ mod tests {
             shards: Some(5),
             replicas: Some("0: [0, 1]".to_owned()),
             scales_loss: true,
+            averages: true,
         };
         let callbacks = ["a \"text\"\n".to_owned(), String::new()];
         let text = state.text(&fixed, &callbacks);

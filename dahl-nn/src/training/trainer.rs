@@ -43,7 +43,7 @@ pub struct Trainer<'t, 'm, T: Real, L, O, M = Sequential<'m, T>> {
     optimizer: O,
     /// An arena of the model's runtime.
     arena: Arena,
-    pub(super) options: Options<'t, M>,
+    pub(super) options: Options<'t, T, M>,
     validate: Option<ValidateBy<'t, M, L>>,
     layers: PhantomData<&'m T>,
 }

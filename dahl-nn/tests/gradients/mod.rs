@@ -9,8 +9,9 @@ use dahl::ops;
 use dahl::prelude::*;
 use dahl::testing::gradient::{Check, Gradient, Outcome};
 use dahl_nn::layer::{
-    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, Relu, Selu, Sigmoid, Silu,
-    Softplus, Tanh,
+    Celu, Elu, Gelu, GeluTanh, Glu, HardShrink, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid,
+    Mish, PRelu, RRelu, Relu, Relu6, Selu, Sigmoid, Silu, SoftShrink, Softmin, Softplus, Softsign, Tanh,
+    TanhShrink, Threshold,
 };
 use dahl_nn::loss::{
     Bce, BceWithLogits, CosineEmbedding, Ctc, CtcTargets, ElementwiseLoss, HingeEmbedding, Huber, KlDiv, L1,
@@ -209,21 +210,37 @@ fn activations() {
         )+};
     }
     check_each!(
+        Celu,
         Elu,
         Gelu,
         GeluTanh,
+        HardShrink,
         HardSigmoid,
         HardSwish,
         HardTanh,
         LeakyRelu,
         LogSigmoid,
+        Mish,
+        RRelu,
         Relu,
+        Relu6,
         Selu,
         Sigmoid,
         Silu,
+        SoftShrink,
         Softplus,
-        Tanh
+        Softsign,
+        Tanh,
+        TanhShrink
     );
+    check(&rt, "threshold", Threshold::new(0.25, 2.0), [3, 13], |step, layer, x| layer.forward(step, x));
+    check(&rt, "softmin", Softmin::new(1), [3, 13], |step, layer, x| layer.forward(step, x));
+    check(&rt, "glu", Glu::new(1), [3, 4, 2], |step, layer, x| layer.forward(step, x));
+    let arena = rt.arena();
+    for channels in [1, 4] {
+        let layer = PRelu::new(&mut Init::new(&arena, 8), channels).unwrap();
+        check(&rt, "prelu", layer, [3, 4, 2], |step, layer, x| layer.forward(step, x));
+    }
 }
 
 #[test]

@@ -82,6 +82,19 @@ fn recurrent() {
 }
 
 #[test]
+fn recurrent_in_both_directions() {
+    let rt = runtime();
+    let arena = rt.arena();
+    let init = || Init::new(&arena, 7);
+    let rnn = Rnn::bidirectional(&mut init(), 3, 2, 2).unwrap();
+    check(&rt, "rnn", rnn, [2, 3, 3], |step, layer, x| layer.forward(step, x));
+    let lstm = Lstm::bidirectional(&mut init(), 3, 2, 2).unwrap().dropout(0.4);
+    check(&rt, "lstm", lstm, [2, 3, 3], |step, layer, x| layer.forward(step, x));
+    let gru = Gru::bidirectional(&mut init(), 3, 2, 1).unwrap();
+    check(&rt, "gru", gru, [3, 4, 3], |step, layer, x| Ok(layer.forward_packed(step, x, &[4, 1, 2])?.output));
+}
+
+#[test]
 fn what_follows_the_end_of_a_sequence_has_no_effect() -> dahl::Result<()> {
     let rt = runtime();
     let arena = rt.arena();

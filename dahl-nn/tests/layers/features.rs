@@ -3,8 +3,9 @@
 use dahl::ops;
 use dahl::prelude::*;
 use dahl_nn::layer::{
-    Elu, Gelu, GeluTanh, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid, LogSoftmax, Relu, Selu,
-    Sigmoid, Silu, Softmax, Softplus, Tanh,
+    Celu, Elu, Gelu, GeluTanh, Glu, HardShrink, HardSigmoid, HardSwish, HardTanh, LeakyRelu, LogSigmoid,
+    LogSoftmax, Mish, PRelu, RRelu, Relu, Relu6, Selu, Sigmoid, Silu, SoftShrink, Softmax, Softmin, Softplus,
+    Softsign, Tanh, TanhShrink, Threshold,
 };
 use dahl_nn::prelude::*;
 
@@ -64,7 +65,7 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<
     Ok(())
 }
 
-pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
+pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
     check!(table, rt, init,
@@ -84,5 +85,27 @@ pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
         "hard_tanh": 2, HardTanh::default();
         "softmax": 3, Softmax::new(1);
         "log_softmax": 3, LogSoftmax::new(2);
+        "softmin": 3, Softmin::new(1);
+        "hard_tanh_within": 2, HardTanh { low: -0.25, high: 0.75 };
+        "threshold": 2, Threshold::new(0.25, 2.0);
+        "hard_shrink": 2, HardShrink::default();
+        "soft_shrink": 2, SoftShrink::default();
+        "tanh_shrink": 2, TanhShrink::default();
+        "softsign": 2, Softsign::default();
+        "mish": 2, Mish::default();
+        "celu": 2, Celu { alpha: 0.75 };
+        "glu": 3, Glu::new(1);
+        "prelu": 2, PRelu::<T>::new(init, 1)?;
+        "prelu_of_channels": 4, PRelu::<T>::new(init, 4)?;
     );
+    // So that elements are above 6.
+    table.check(rt, init, "relu6", Relu6::default(), |step, model| {
+        model.module.forward(step, &ops::scale_init(step, &*input::<T, 2>(&model.x)?, T::from_f64(4.0))?)
+    });
+    let mut evaluating = Step::under(rt.tape());
+    evaluating.set_training(false);
+    table.check_under(&evaluating, rt, init, "rrelu_evaluating", RRelu::default(), |step, model| {
+        model.module.forward(step, &*input::<T, 2>(&model.x)?)
+    });
+    Ok(())
 }

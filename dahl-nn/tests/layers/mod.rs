@@ -152,7 +152,7 @@ impl Check<'_> {
 fn all<T: Real>(rt: &Runtime, table: &mut Table) -> dahl::Result<()> {
     let table = &mut Check(table);
     features::all::<T>(rt, table)?;
-    features::activations::<T>(rt, table);
+    features::activations::<T>(rt, table)?;
     images::convolutions::<T>(rt, table)?;
     images::pools::<T>(rt, table)?;
     images::shapes::<T>(rt, table)?;

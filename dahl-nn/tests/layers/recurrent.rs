@@ -38,31 +38,65 @@ fn states<'s, T: Real>(
     Ok(states)
 }
 
-fn check<T: Real, C: RecurrentCell>(
-    rt: &Runtime,
-    table: &mut Check<'_>,
-    [whole, packed, from_states]: [&'static str; 3],
-) -> dahl::Result<()> {
+/// The names of the cases of a cell.
+struct Names {
+    whole: &'static str,
+    packed: &'static str,
+    from_states: &'static str,
+    bidirectional: &'static str,
+    bidirectional_from_states: &'static str,
+    dropout: &'static str,
+}
+
+/// The names of the cases, of which each starts with the cell's.
+macro_rules! names {
+    ($cell:literal) => {
+        Names {
+            whole: $cell,
+            packed: concat!($cell, "_packed"),
+            from_states: concat!($cell, "_from_states"),
+            bidirectional: concat!($cell, "_bidirectional"),
+            bidirectional_from_states: concat!($cell, "_bidirectional_from_states"),
+            dropout: concat!($cell, "_dropout"),
+        }
+    };
+}
+
+fn one<'m, T: Real, C: RecurrentCell>(init: &mut Init<'m>) -> dahl::Result<Recurrent<'m, T, C>> {
+    Recurrent::new(init, 3, 4, 2)
+}
+
+fn both<'m, T: Real, C: RecurrentCell>(init: &mut Init<'m>) -> dahl::Result<Recurrent<'m, T, C>> {
+    Recurrent::bidirectional(init, 3, 4, 2)
+}
+
+fn check<T: Real, C: RecurrentCell>(rt: &Runtime, table: &mut Check<'_>, names: &Names) -> dahl::Result<()> {
     let arena = rt.arena();
     let init = &mut Init::new(&arena, 1);
-    let layer = Recurrent::<T, C>::new(init, 3, 4, 2)?;
-    table.check(rt, init, whole, layer, |step, model| model.module.forward(step, &*input(&model.x)?));
-    let layer = Recurrent::<T, C>::new(init, 3, 4, 2)?;
-    table.check(rt, init, packed, layer, |step, model| {
-        joined(step, model.module.forward_packed(step, &*input(&model.x)?, &LENGTHS)?)
-    });
-    let layer = Recurrent::<T, C>::new(init, 3, 4, 2)?;
-    table.check(rt, init, from_states, layer, |step, model| {
-        let states = states(step, model.memory.as_ref().expect("the case has states"), C::STATES)?;
-        joined(step, model.module.forward_from(step, &*input(&model.x)?, &LENGTHS, &states)?)
-    });
+    let layer = one::<T, C>(init)?;
+    table.check(rt, init, names.whole, layer, |step, model| model.module.forward(step, &*input(&model.x)?));
+    let layer = both::<T, C>(init)?.dropout(0.375);
+    table.check(rt, init, names.dropout, layer, |step, model| model.module.forward(step, &*input(&model.x)?));
+    for (name, layer) in [(names.packed, one::<T, C>(init)?), (names.bidirectional, both(init)?)] {
+        table.check(rt, init, name, layer, |step, model| {
+            joined(step, model.module.forward_packed(step, &*input(&model.x)?, &LENGTHS)?)
+        });
+    }
+    for (name, layer) in
+        [(names.from_states, one::<T, C>(init)?), (names.bidirectional_from_states, both(init)?)]
+    {
+        table.check(rt, init, name, layer, |step, model| {
+            let states = states(step, model.memory.as_ref().expect("the case has states"), C::STATES)?;
+            joined(step, model.module.forward_from(step, &*input(&model.x)?, &LENGTHS, &states)?)
+        });
+    }
     Ok(())
 }
 
 pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<()> {
-    check::<T, RnnCell>(rt, table, ["rnn", "rnn_packed", "rnn_from_states"])?;
-    check::<T, LstmCell>(rt, table, ["lstm", "lstm_packed", "lstm_from_states"])?;
-    check::<T, GruCell>(rt, table, ["gru", "gru_packed", "gru_from_states"])
+    check::<T, RnnCell>(rt, table, &names!("rnn"))?;
+    check::<T, LstmCell>(rt, table, &names!("lstm"))?;
+    check::<T, GruCell>(rt, table, &names!("gru"))
 }
 
 /// A sequence in two parts, the second from the states of the first, has the bits of the whole.
@@ -104,5 +138,62 @@ fn lengths_and_states_that_do_not_fit_are_refused() -> dahl::Result<()> {
     assert!(lstm.forward_from(&step, &x, &[5, 5], &without_cell).is_err());
     let wide = [vec![state([2, 4])?, state([2, 4])?], vec![state([2, 4])?, state([2, 5])?]];
     assert!(lstm.forward_from(&step, &x, &[5, 5], &wide).is_err());
+    Ok(())
+}
+
+/// The other direction of a sequence is the same network on the sequence turned around, also where others are longer.
+#[test]
+fn the_other_direction_reads_each_sequence_from_its_end() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let mut both = Gru::<f32>::bidirectional(&mut Init::new(&arena, 3), 3, 4, 1)?;
+    let mut reverse: Vec<Vec<f32>> = Vec::new();
+    both.for_each_parameter(|name, parameter| {
+        if name.to_string().ends_with("_reverse") {
+            reverse.push(parameter.value.to_vec()?);
+        }
+        Ok(())
+    })?;
+    let mut one = Gru::<f32>::new(&mut Init::new(&arena, 5), 3, 4, 1)?;
+    let mut reverse = reverse.into_iter();
+    one.for_each_parameter(|_, parameter| {
+        let values = reverse.next().expect("as many parameters as in one direction");
+        parameter.value.write()?.iter_mut().zip(values).for_each(|(to, from)| *to = from);
+        Ok(())
+    })?;
+    let values: Vec<f32> = (0..2 * 5 * 3).map(|i| (i as f32 * 0.7).sin()).collect();
+    let x = rt.from_vec([2, 5, 3], values.clone())?;
+    let step = Step::evaluating(&rt);
+    let packed = both.forward_packed(&step, &x, &[5, 3])?;
+    let (output, last) = (packed.output.to_vec()?, packed.states[1][0].to_vec()?);
+    for (sequence, tokens) in [(0, 5), (1, 3)] {
+        let token = |index: usize| &values[(sequence * 5 + index) * 3..][..3];
+        let turned: Vec<f32> = (0..tokens).rev().flat_map(token).copied().collect();
+        let alone = one.forward(&step, &rt.from_vec([1, tokens, 3], turned)?)?.to_vec()?;
+        for index in 0..tokens {
+            let of_both = &output[(sequence * 5 + index) * 8 + 4..][..4];
+            assert_eq!(of_both, &alone[(tokens - 1 - index) * 4..][..4], "{sequence}, {index}");
+        }
+        assert_eq!(&last[sequence * 4..][..4], &alone[(tokens - 1) * 4..], "{sequence}");
+    }
+    Ok(())
+}
+
+#[test]
+fn dropout_between_layers_is_for_training_alone() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let lstm = || Lstm::<f32>::new(&mut Init::new(&arena, 3), 3, 4, 2);
+    let (plain, dropping) = (lstm()?, lstm()?.dropout(0.5));
+    let x = rt.from_vec([2, 4, 3], (0..24).map(|i| (i as f32 * 0.7).sin()).collect())?;
+    let mut step = Step::evaluating(&rt).seed(4);
+    assert_eq!(dropping.forward(&step, &x)?.to_vec()?, plain.forward(&step, &x)?.to_vec()?);
+    step.set_training(true);
+    assert_ne!(dropping.forward(&step, &x)?.to_vec()?, plain.forward(&step, &x)?.to_vec()?);
+    let one_layer = || Lstm::<f32>::new(&mut Init::new(&arena, 3), 3, 4, 1);
+    let dropped = one_layer()?.dropout(0.5).forward(&step, &x)?.to_vec()?;
+    assert_eq!(dropped, one_layer()?.forward(&step, &x)?.to_vec()?);
+    let error = lstm()?.dropout(1.0).forward(&step, &x).unwrap_err().to_string();
+    assert!(error.contains("Dropout: probability"), "{error}");
     Ok(())
 }

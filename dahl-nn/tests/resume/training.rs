@@ -83,6 +83,8 @@ fn train(folder: &Path) -> dahl::Result<()> {
     let (train, validation) = (data().transformed(RandomErasing::new(), 5)?, data().take(20));
     let checkpoints = folder.join("checkpoints");
     let mut lines = Lines { sum: 0 };
+    // From the third step on, every second one counts.
+    let mut average = WeightAverage::exponential(0.75).after(2).every(2);
     let history = Trainer::of(&rt, &mut net, AdamW::new(1e-3))
         .batch_size(10)
         .micro_batch_size(4)
@@ -90,6 +92,7 @@ fn train(folder: &Path) -> dahl::Result<()> {
         .shuffle(9)
         .threads(2)
         .clip_gradient_norm(1.0)
+        .average(&mut average)
         .callback(&mut lines)
         .early_stop(EarlyStop::new(Monitor::ValidationLoss, 3).min_delta(1.5).restore_best())
         .checkpoints(Checkpoints::new(&checkpoints).every_steps(1).keep(2).best(Monitor::ValidationLoss))
@@ -124,6 +127,12 @@ fn train(folder: &Path) -> dahl::Result<()> {
     for (name, values) in net.parameters().map(|named| (named.name().to_owned(), named.value.to_vec())) {
         let bits: Vec<u32> = values?.into_iter().map(f32::to_bits).collect();
         println!("{name} {bits:x?}");
+    }
+    println!("updates of the average {}", average.updates());
+    average.copy_to(&mut net)?;
+    for (name, values) in net.parameters().map(|named| (named.name().to_owned(), named.value.to_vec())) {
+        let bits: Vec<u32> = values?.into_iter().map(f32::to_bits).collect();
+        println!("average of {name} {bits:x?}");
     }
     println!(
         "norm {:x?}",

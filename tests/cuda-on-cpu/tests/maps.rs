@@ -49,6 +49,15 @@ on_cpu!(relu: map_relu of ops::codelets::Relu, ([31, 67], _), ());
 on_cpu!(relu_backward: map_relu_backward of ops::codelets::ReluBackward, ([31, 67], [31, 67], _), ());
 on_cpu!(leaky_relu: map_leaky_relu of ops::codelets::LeakyRelu, ([31, 67], _), (T::from_f64(0.01),));
 on_cpu!(elu: map_elu of ops::codelets::Elu, ([31, 67], _), (T::from_f64(1.5),));
+on_cpu!(prelu: map_prelu of ops::codelets::Prelu, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
+on_cpu!(glu: map_glu of ops::codelets::Glu, ([31, 67], within(-80.0, 80.0, [31, 67]), _), ());
+on_cpu!(mish: map_mish of ops::codelets::Mish, (within(-80.0, 80.0, [31, 67]), _), ());
+on_cpu!(mish_backward: map_mish_backward of ops::codelets::MishBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+on_cpu!(softsign: map_softsign of ops::codelets::Softsign, ([31, 67], _), ());
+on_cpu!(softsign_backward: map_softsign_backward of ops::codelets::SoftsignBackward, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
+on_cpu!(tanh_shrink: map_tanh_shrink of ops::codelets::TanhShrink, ([31, 67], _), ());
+on_cpu!(tanh_shrink_backward: map_tanh_shrink_backward of ops::codelets::TanhShrinkBackward, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
+on_cpu!(celu: map_celu of ops::codelets::Celu, ([31, 67], _), (T::from_f64(1.5),));
 on_cpu!(selu: map_selu of ops::codelets::Selu, ([31, 67], _), ());
 on_cpu!(gelu: map_gelu of ops::codelets::Gelu, (within(-12.0, 60.0, [31, 67]), _), ());
 on_cpu!(gelu_backward: map_gelu_backward of ops::codelets::GeluBackward, (within(-60.0, 60.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
@@ -118,7 +127,11 @@ on_cpu!(log1p: map_log1p of ops::codelets::Log1p, ([31, 67], _), ());
 // hard activation
 on_cpu!(hard_sigmoid: map_hard_sigmoid of ops::codelets::HardSigmoid, ([31, 67], _), ());
 on_cpu!(hard_swish: map_hard_swish of ops::codelets::HardSwish, (within(-100.0, 100.0, [31, 67]), _), ());
-on_cpu!(hard_tanh: map_hard_tanh of ops::codelets::HardTanh, ([31, 67], _), ());
+on_cpu!(hard_tanh: map_hard_tanh of ops::codelets::HardTanh, ([31, 67], _), (T::from_f64(-0.75), T::from_f64(1.5),));
+on_cpu!(relu6: map_relu6 of ops::codelets::Relu6, ([31, 67], _), ());
+on_cpu!(threshold: map_threshold of ops::codelets::Threshold, ([31, 67], _), (T::from_f64(0.25), T::from_f64(3.0),));
+on_cpu!(hard_shrink: map_hard_shrink of ops::codelets::HardShrink, ([31, 67], _), (T::from_f64(0.5),));
+on_cpu!(soft_shrink: map_soft_shrink of ops::codelets::SoftShrink, ([31, 67], _), (T::from_f64(0.5),));
 
 // hyperbolic
 on_cpu!(sinh: map_sinh of ops::codelets::Sinh, ([31, 67], _), ());

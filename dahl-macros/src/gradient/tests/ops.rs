@@ -194,9 +194,10 @@ fn derived_maps_agree_with_differences() {
 }
 
 /// Where the derivatives of bodies are not PyTorch's gradients of the operations, which the written ones have.
-const DIFFERENT: [(&str, &[f64], &str); 3] = [
+const DIFFERENT: [(&str, &[f64], &str); 4] = [
     ("sigmoid", &[0.0], "the kink of `abs` in its body, which its rule does not have"),
     ("gelu", &[f64::INFINITY, f64::NEG_INFINITY], "an infinity times a density of 0"),
+    ("softsign", &[f64::INFINITY, f64::NEG_INFINITY], "an infinity by an infinity"),
     ("gelu_tanh", &[f64::INFINITY, f64::NEG_INFINITY], "an infinity times a density of 0"),
 ];
 
@@ -204,7 +205,7 @@ const DIFFERENT: [(&str, &[f64], &str); 3] = [
 type Derivative = fn(x: f64, y: f64, of: &dyn Fn(&str) -> f64) -> f64;
 
 /// PyTorch's derivatives, of operations without a written gradient.
-const FORMULAS: [(&str, &str, Derivative); 42] = [
+const FORMULAS: [(&str, &str, Derivative); 51] = [
     ("leaky_relu", "x", |x, _, of| if x > 0.0 { 1.0 } else { of("slope") }),
     ("elu", "x", |x, _, of| if x > 0.0 { 1.0 } else { of("alpha") * x.exp() }),
     ("selu", "x", |x, _, _| if x > 0.0 { 1.0507009873554805 } else { 1.7580993408473766 * x.exp() }),
@@ -214,7 +215,16 @@ const FORMULAS: [(&str, &str, Derivative); 42] = [
         x if x < 3.0 => (2.0 * x + 3.0) / 6.0,
         _ => 1.0,
     }),
-    ("hard_tanh", "x", |x, _, _| if x.abs() >= 1.0 { 0.0 } else { 1.0 }),
+    ("hard_tanh", "x", |x, _, of| if x <= of("low") || x >= of("high") { 0.0 } else { 1.0 }),
+    ("relu6", "x", |x, _, _| if x <= 0.0 || x >= 6.0 { 0.0 } else { 1.0 }),
+    ("threshold", "x", |x, _, of| if x <= of("limit") { 0.0 } else { 1.0 }),
+    ("hard_shrink", "x", |x, _, of| if x.abs() <= of("threshold") { 0.0 } else { 1.0 }),
+    ("soft_shrink", "x", |x, _, of| if x.abs() <= of("threshold") { 0.0 } else { 1.0 }),
+    ("celu", "x", |x, _, of| if x > 0.0 { 1.0 } else { (x / of("alpha")).exp() }),
+    ("prelu", "x", |x, _, of| if x > 0.0 { 1.0 } else { of("slope") }),
+    ("prelu", "slope", |x, _, _| if x > 0.0 { 0.0 } else { x }),
+    ("glu", "value", |_, _, of| sigmoid(of("gate"))),
+    ("glu", "gate", |_, _, of| of("value") * sigmoid(of("gate")) * sigmoid(-of("gate"))),
     ("abs", "x", |x, _, _| if x == 0.0 { 0.0 } else { x.signum() }),
     ("square", "x", |x, _, _| 2.0 * x),
     ("recip", "x", |x, _, _| -1.0 / (x * x)),
@@ -252,6 +262,10 @@ const FORMULAS: [(&str, &str, Derivative); 42] = [
     ("atan2", "y", |x, y, _| x / (x * x + y * y)),
     ("atan2", "x", |x, y, _| -y / (x * x + y * y)),
 ];
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
 
 fn power_by_base(x: f64, exponent: f64) -> f64 {
     if exponent == 0.0 { 0.0 } else { exponent * x.powf(exponent - 1.0) }
@@ -297,7 +311,7 @@ fn derived_maps_agree_with_formulas() {
             pairs.push((name, "x", Expected::Written(Function::of(backward))));
         }
     }
-    assert_eq!(pairs.len(), FORMULAS.len() + 7, "the gradients of activations are written");
+    assert_eq!(pairs.len(), FORMULAS.len() + 10, "the gradients of activations are written");
     let values = [
         0.0,
         -0.0,
