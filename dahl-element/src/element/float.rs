@@ -118,6 +118,13 @@ macro_rules! impl_real_float {
             }
 
             #[inline(always)]
+            fn exp_below_slice(values: &mut [Self], largest: Self) {
+                for value in values {
+                    *value = (*value - largest).exp_nonpositive();
+                }
+            }
+
+            #[inline(always)]
             fn log(self, base: Self) -> Self {
                 Real::ln(self) / Real::ln(base)
             }

@@ -107,6 +107,15 @@ pub trait Real:
     /// If the lengths differ.
     fn narrow_slice(from: &[Self::Compute], to: &mut [Self]);
 
+    /// `values[i] = (values[i] - largest).exp()`, if no value is larger than `largest`: with the bits of [`exp`](Self::exp), in
+    /// fewer operations. A larger value has no meaning.
+    #[inline(always)]
+    fn exp_below_slice(values: &mut [Self::Compute], largest: Self::Compute) {
+        for value in values {
+            *value = (*value - largest).exp();
+        }
+    }
+
     /// The nearest number to `value`, ties to even, rounded once.
     fn from_f64(value: f64) -> Self;
 

@@ -148,6 +148,23 @@ errors! {
     erfc, double_double::erfc, 3.6, 4.0;
 }
 
+#[test]
+fn exp_below_slice_has_the_bits_of_exp() {
+    fn check<T: Sampled + Real<Compute = T>>() {
+        for largest in [T::ZERO, T::from_f64(-2.75), T::from_f64(30.5)] {
+            let sample: Vec<T> = T::sample().into_iter().filter(|x| *x <= largest || x.is_nan()).collect();
+            let mut powers = sample.clone();
+            T::exp_below_slice(&mut powers, largest);
+            for (x, power) in sample.into_iter().zip(powers) {
+                let expected = Real::exp(x - largest);
+                assert!(power == expected || power.is_nan() && expected.is_nan(), "{} {x}: {power}", T::NAME);
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
 /// The largest error of a function of two numbers over random pairs, of sizes from `2^-size` to `2^size`.
 fn worst_of_pairs<T: Sampled>(
     size: i32,

@@ -1,13 +1,16 @@
 //! The error function of `f32` and `f64` and its complement.
 //!
-//! Up to 1, `erf(x) = x + x * P(x^2)`. Farther out `erfc(x) = exp(-x^2) * Q(t) / (1 + 2x)` with `t = (x - k) / (x + k)`,
-//! which maps the whole tail to a short interval, on which `(1 + 2x) * exp(x^2) * erfc(x)` is smooth (M. Shepherd and
-//! J. Laframboise, *Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity*, 1981), and
-//! `erf(x) = 1 - erfc(x)`. An error of `x^2` would be multiplied by `x^2` in the result: the square is formed in two parts.
-//! `P` and `Q` interpolate at Chebyshev nodes.
+//! `erfc(x) = exp(-x^2) * (1 + s * P(s)) / (1 + 2x)` for `x >= 0`, with `s = x / (x + k)`, which maps all of them to a short
+//! interval, on which `(1 + 2x) * exp(x^2) * erfc(x)`, between 1 and 1.3, is smooth (after M. Shepherd and J. Laframboise,
+//! *Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity*, 1981). Near 0, where `erfc` is a little below 1,
+//! `s` is small, and so is what an error of `P` adds. An error of `x^2` would be multiplied by `x^2` in the result: the
+//! square is formed in two parts. `erfc(-x) = 2 - erfc(x)`.
+//!
+//! `erf(x) = 1 - erfc(x)` from 1 on; up to there, where this cancels, `erf(x) = x + x * N(x^2)`. `N` and `P` interpolate at
+//! Chebyshev nodes.
 
 use super::exponential::{Exponential, limit};
-use super::polynomial::polynomial;
+use super::polynomial::{horner, polynomial};
 
 /// The error function; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait ErrorFunction: Sized {
@@ -21,26 +24,28 @@ macro_rules! impl_error_function {
         end: $end:literal,
         high_mask: $high_mask:literal,
         near_polynomial: $near_polynomial:expr,
-        middle: $middle:literal,
+        k: $k:literal,
+        center: $center:literal,
         tail_polynomial: $tail_polynomial:expr,
     ) => {
         const _: () = {
             /// `erf(x) - x`, up to 1.
             #[inline(always)]
             fn near(x: $float) -> $float {
-                x * polynomial(x * x, $near_polynomial)
+                x * horner(x * x, $near_polynomial)
             }
 
-            /// `erfc(|x|)`, from 3/4 on.
+            /// `erfc(|x|)`.
             #[inline(always)]
             fn tail(x: $float) -> $float {
                 // Farther out the result is 0.
                 let x = limit(x.abs(), 0.0, $end);
-                let t = (x - $middle) / (x + $middle);
+                let s = x / (x + $k);
                 // The square of the high part is exact.
                 let high = $float::from_bits(x.to_bits() & $high_mask);
                 let low = (x - high) * (x + high);
-                (-(high * high)).exp_product(-low, polynomial(t, $tail_polynomial) / (1.0 + 2.0 * x))
+                let smooth = 1.0 + s * polynomial(s - $center, $tail_polynomial);
+                (-(high * high)).exp_product(-low, smooth / (1.0 + 2.0 * x))
             }
 
             impl ErrorFunction for $float {
@@ -55,8 +60,7 @@ macro_rules! impl_error_function {
                 #[inline(always)]
                 fn erfc(self) -> Self {
                     let tail = tail(self);
-                    let far = if self < 0.0 { 2.0 - tail } else { tail };
-                    if self.abs() < 0.75 { (1.0 - self) - near(self) } else { far }
+                    if self < 0.0 { 2.0 - tail } else { tail }
                 }
             }
         };
@@ -70,10 +74,11 @@ impl_error_function! {
     near_polynomial: [
         0.128_379_17, -0.376_126_26, 0.112_835_94, -0.026_854_211, 0.005_189_087_2, -0.000_801_686_43, 7.875_875e-5,
     ],
-    middle: 2.5,
+    k: 3.0,
+    center: 0.625,
     tail_polynomial: [
-        1.264_838_2, -0.122_356_77, -0.099_024_44, 0.157_630_5, -0.102_969_45, 0.032_752_39, 0.000_951_726_05,
-        -0.004_332_419, 0.000_422_812_2, 0.000_508_711_56,
+        0.348_401_64, -1.009_757_5, 1.707_045_8, -2.141_615_9, 2.035_027_5, -1.347_045_7, 0.404_626_07,
+        0.203_075_74, -0.607_119_2, -0.294_842_45,
     ],
 }
 
@@ -86,12 +91,14 @@ impl_error_function! {
         -0.000854832698083379, 0.0001205533111164271, -1.4925595266831182e-05, 1.6461000484121368e-06,
         -1.6350312701054695e-07, 1.4659775274047436e-08, -1.1372848856791674e-09, 5.957176147748911e-11,
     ],
-    middle: 3.75,
+    k: 3.75,
+    center: 0.6875,
     tail_polynomial: [
-        1.2375126308378275, -0.140240598585547, 0.0035854154854662117, 0.08227673849014855, -0.108803930141889,
-        0.09230432116029043, -0.05869339858545759, 0.02836227741972733, -0.009746579620608832, 0.0017556258541943834,
-        0.0002937142026737192, -0.0002901541543103373, 5.164627310457071e-05, 2.2384837583517986e-05,
-        -1.1434769507599218e-05, -9.759970867848045e-07, 1.7320781208758568e-06, -5.1655406329843575e-08,
-        -2.3401277846105656e-07, 1.64052927943359e-08, 2.1637523750844718e-08,
+        0.2736888697419779, -0.7436911292042009, 1.310597634887705, -1.8716042639265917, 2.281093693416421,
+        -2.3954327948851204, 2.138384383455883, -1.556685244481667, 0.8261302060048148,
+        -0.18591691322363008, -0.17692113057003958, 0.2261808137766857, -0.08570050551277357,
+        -0.05744213505414163, 0.08274894437837374, -0.017635022409160598, -0.022027252914697752,
+        0.0917811830415532, 0.09066517027781762, 0.01173977476655472, -0.01683642850439553,
+        -0.006023062224175313,
     ],
 }

@@ -6,12 +6,13 @@
 //! within a small factor of the best polynomial. `exp2` needs no such reduction, and `exp_m1` leaves the one out until
 //! the end: `2^n * (p + (1 - 2^-n))` with `p = exp(r) - 1`.
 
-use super::polynomial::polynomial;
+use super::polynomial::{horner, polynomial};
 use super::scale::Scale;
 
 /// Exponential functions; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait Exponential: Sized {
     fn exp(self) -> Self;
+    fn exp_nonpositive(self) -> Self;
     fn exp2(self) -> Self;
     fn exp_m1(self) -> Self;
     /// `exp(self) / 2`, which is finite for slightly larger numbers than `exp(self)`.
@@ -50,6 +51,13 @@ macro_rules! impl_exponential {
             }
 
             #[inline(always)]
+            fn exp_nonpositive(self) -> Self {
+                let (mantissa, n) =
+                    exp_parts!($float, self, $exp_low, 0.0, $ln_2_high, $ln_2_low, $exp_polynomial);
+                mantissa.scale_down(n)
+            }
+
+            #[inline(always)]
             fn half_exp(self) -> Self {
                 let (mantissa, n) =
                     exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
@@ -60,7 +68,7 @@ macro_rules! impl_exponential {
             fn exp_product(self, low: Self, factor: Self) -> Self {
                 let (k, n) = ((self + low) * std::$float::consts::LOG2_E).nearest();
                 let r = (self - k * $ln_2_high) + (low - k * $ln_2_low);
-                (factor + factor * (r + r * r * polynomial(r, $exp_polynomial))).scale(n)
+                (factor + factor * (r + r * r * polynomial(r, $exp_polynomial))).scale_down(n)
             }
 
             #[inline(always)]
@@ -68,7 +76,7 @@ macro_rules! impl_exponential {
                 let x = limit(self, $exp2_low, $exp2_high);
                 let (k, n) = x.nearest();
                 let r = x - k;
-                (1.0 + r * polynomial(r, $exp2_polynomial)).scale(n)
+                (1.0 + r * horner(r, $exp2_polynomial)).scale(n)
             }
 
             #[inline(always)]

@@ -17,6 +17,9 @@ pub(super) trait Scale: Sized {
 
     /// `self * 2^n`, rounded once, for `n` between twice the least and twice the largest exponent.
     fn scale(self, n: Self::Integer) -> Self;
+
+    /// The same in fewer steps, for `n` between one and a half times the least exponent and half of the largest.
+    fn scale_down(self, n: Self::Integer) -> Self;
 }
 
 impl Scale for f32 {
@@ -40,6 +43,11 @@ impl Scale for f32 {
         let half = n >> 1;
         self * Self::power_of_two(half) * Self::power_of_two(n.wrapping_sub(half))
     }
+
+    #[inline(always)]
+    fn scale_down(self, n: i32) -> f32 {
+        self * Self::power_of_two(n.wrapping_add(63)) * const { f32::from_bits((127 - 63) << 23) }
+    }
 }
 
 impl Scale for f64 {
@@ -62,5 +70,10 @@ impl Scale for f64 {
         // Halved as an unsigned number: AVX2 has no arithmetic shift of 64 bits.
         let half = ((n.wrapping_add(8192) as u64) >> 1) as i64 - 4096;
         self * Self::power_of_two(half) * Self::power_of_two(n.wrapping_sub(half))
+    }
+
+    #[inline(always)]
+    fn scale_down(self, n: i64) -> f64 {
+        self * Self::power_of_two(n.wrapping_add(511)) * const { f64::from_bits((1023 - 511) << 52) }
     }
 }
