@@ -13,4 +13,5 @@ mod refused;
 mod rows;
 mod simulated;
 mod steps;
+mod traces;
 mod views;

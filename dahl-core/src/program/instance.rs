@@ -410,10 +410,16 @@ impl Instance {
                 // The replay has begun: it goes on even if an observer panics.
                 drop(catch_unwind(AssertUnwindSafe(|| executor.observe(task.desc()))));
             }
-            if let (Some(recorder), Some(_)) = (executor.recorder(), task.desc().codelet_if_any()) {
+        }
+        if let Some(recorder) = executor.recorder() {
+            let steps = self.replay.nodes().iter().map(|node| {
+                // SAFETY: as above.
+                let task = unsafe { node.record.submitted() };
                 let known_as = task.accesses().map(|access| access.state().map(ArrayState::known_as));
-                recorder.appended(task.desc(), known_as, None);
-            }
+                let is_task = task.desc().codelet_if_any().is_some();
+                (is_task.then(|| (task.desc(), known_as)), &node.after[..])
+            });
+            recorder.replayed(steps);
         }
         // SAFETY: the records are prepared, and `self` keeps them.
         unsafe { task::begin_replay(executor, &self.replay) };

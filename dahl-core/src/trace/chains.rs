@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use super::event::Submitted;
 use crate::access::AccessMode;
 use crate::description::{ArrayId, TaskDesc};
 
@@ -21,6 +22,13 @@ pub(super) struct Predecessor {
     pub(super) sequence: u64,
     /// The position of its slice, once it has ended.
     pub(super) place: OnceLock<SliceEnd>,
+}
+
+impl Predecessor {
+    /// A task that has not ended.
+    pub(super) fn of(task: &Submitted) -> Self {
+        Self { sequence: task.desc.sequence(), place: OnceLock::new() }
+    }
 }
 
 /// The end of a slice.
@@ -69,9 +77,13 @@ impl Group {
 }
 
 impl Chains {
-    /// Adds a task. Returns its dependencies, in the order of submission.
-    pub(super) fn add_task(&mut self, task: &Arc<Predecessor>, desc: &TaskDesc) -> Predecessors {
-        let mut after = Predecessors::new();
+    /// Adds a task, which depends on the tasks `after`. Returns all its dependencies, in the order of submission.
+    pub(super) fn add_task(
+        &mut self,
+        task: &Arc<Predecessor>,
+        desc: &TaskDesc,
+        mut after: Predecessors,
+    ) -> Predecessors {
         self.enter(desc, &mut after);
         for (array, _) in arrays(desc) {
             self.chain(array).add(task);
@@ -201,7 +213,11 @@ mod tests {
     /// Adds a task, and ends it immediately.
     fn add(chains: &mut Chains, sequence: u64, uses: &[(u64, AccessMode)]) -> (Arc<Predecessor>, Vec<u64>) {
         let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
-        let after = chains.add_task(&task, &desc(sequence, uses)).iter().map(|task| task.sequence).collect();
+        let after = chains
+            .add_task(&task, &desc(sequence, uses), Predecessors::new())
+            .iter()
+            .map(|task| task.sequence)
+            .collect();
         task.place.set(SliceEnd { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
         (task, after)
     }
@@ -241,7 +257,7 @@ mod tests {
     fn readers_that_run_are_not_forgotten() {
         let mut chains = Chains::default();
         let runs = Arc::new(Predecessor { sequence: 0, place: OnceLock::new() });
-        chains.add_task(&runs, &desc(0, &[access(1, AccessMode::R)]));
+        chains.add_task(&runs, &desc(0, &[access(1, AccessMode::R)]), Predecessors::new());
         (1..20_000).for_each(|sequence| drop(add(&mut chains, sequence, &[access(1, AccessMode::R)])));
         let (_, after) = add(&mut chains, 20_000, &[access(1, AccessMode::W)]);
         assert_eq!(after.first(), Some(&0));

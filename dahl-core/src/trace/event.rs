@@ -32,6 +32,8 @@ pub(super) enum TraceEvent {
 pub(super) enum Ordered {
     /// A task is submitted.
     Task(Submitted),
+    /// A replay begins.
+    Replay(Vec<ReplayedStep>),
     /// A discarded value is removed, or the host waits for an exclusive access to this array.
     Host(ArrayId),
     /// A partition begins: an access to the whole array, and one to each part.
@@ -51,6 +53,15 @@ pub(super) struct Submitted {
     /// The arrays of its accesses by the ids that users see: a private buffer of a reduction counts as the array.
     pub(super) known_as: Vec<Option<ArrayId>>,
     pub(super) at_ns: u64,
+}
+
+/// A step of a program that is replayed.
+#[derive(Debug)]
+pub(super) struct ReplayedStep {
+    /// Its task, if it is one.
+    pub(super) task: Option<Submitted>,
+    /// The steps that come after it, by number.
+    pub(super) after: Box<[u32]>,
 }
 
 /// A task that has ended.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dahl_trace::format::RunEnergy;
 
 use super::clock_probe::Comparison;
-use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
+use super::event::{Ended, Failed, Ordered, ReplayedStep, Submitted, TraceEvent};
 use super::lanes::Lanes;
 use super::task_times::TaskTimes;
 use crate::access::AccessMode;
@@ -61,11 +61,7 @@ impl Recorder {
         let copy = || Box::new(task.clone());
         match task.action() {
             Action::Kernel(_) | Action::Program(_) | Action::Combine(_) | Action::External(_) => {
-                self.note(Ordered::Task(Submitted {
-                    desc: copy(),
-                    known_as: known_as.collect(),
-                    at_ns: self.now_ns(),
-                }));
+                self.note(Ordered::Task(self.submitted(task, known_as)));
             }
             Action::Forget => {
                 task.access(0).array().into_iter().for_each(|array| self.note(Ordered::Host(array)))
@@ -74,6 +70,24 @@ impl Recorder {
             Action::Split => self.note(Ordered::Split(copy())),
             Action::Join => self.note(Ordered::Join { join: copy(), whole: returned }),
         }
+    }
+
+    /// A replay begins with these steps: the tasks with the arrays of their accesses as users see them, and of each step those that
+    /// come after it, by number.
+    #[cold]
+    pub(crate) fn replayed<'s, A: Iterator<Item = Option<ArrayId>>>(
+        &self,
+        steps: impl Iterator<Item = (Option<(&'s TaskDesc, A)>, &'s [u32])>,
+    ) {
+        let step = |(task, after): (Option<(&TaskDesc, A)>, &[u32])| ReplayedStep {
+            task: task.map(|(task, known_as)| self.submitted(task, known_as)),
+            after: after.into(),
+        };
+        self.note(Ordered::Replay(steps.map(step).collect()));
+    }
+
+    fn submitted(&self, task: &TaskDesc, known_as: impl Iterator<Item = Option<ArrayId>>) -> Submitted {
+        Submitted { desc: Box::new(task.clone()), known_as: known_as.collect(), at_ns: self.now_ns() }
     }
 
     /// The host waits for an access to `array`.

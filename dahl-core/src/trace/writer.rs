@@ -1,12 +1,12 @@
 //! [`Writer`]: turns events into lines. One thread at a time uses it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use dahl_trace::format::{Cause, End, Fact, Idle, Line, Metadata, Transfer as TransferLine, What};
 
-use super::chains::{Chains, Predecessor, SliceEnd};
-use super::event::{Ended, Ordered, Submitted, TraceEvent};
+use super::chains::{Chains, Predecessor, Predecessors, SliceEnd};
+use super::event::{Ended, Ordered, ReplayedStep, Submitted, TraceEvent};
 use super::file::TraceFile;
 use super::idle::{Steps, causes};
 use super::lines;
@@ -130,7 +130,11 @@ impl Writer {
 
     fn take_ordered(&mut self, ordered: Ordered) {
         match ordered {
-            Ordered::Task(task) => self.submit(task),
+            Ordered::Task(task) => {
+                let itself = Arc::new(Predecessor::of(&task));
+                self.submit(task, itself, Predecessors::new());
+            }
+            Ordered::Replay(steps) => self.submit_replay(steps),
             Ordered::Host(array) => self.chains.add_host(array),
             Ordered::Split(split) => self.chains.begin_partition(&split),
             Ordered::Join { join, whole } => {
@@ -144,11 +148,28 @@ impl Writer {
         }
     }
 
-    fn submit(&mut self, task: Submitted) {
-        let itself = Arc::new(Predecessor { sequence: task.desc.sequence(), place: OnceLock::new() });
-        let after = self.chains.add_task(&itself, &task.desc);
+    /// A task is submitted. It depends on these tasks, and by its arrays on others.
+    fn submit(&mut self, task: Submitted, itself: Arc<Predecessor>, after: Predecessors) {
+        let after = self.chains.add_task(&itself, &task.desc, after);
         self.waiting.submit(Pending { task, itself, after });
         self.write_tasks();
+    }
+
+    /// The tasks of a replay are submitted. Chains do not know that an array of a program is a part of another, or has its memory; the
+    /// program does. A step that is no task stands for those before it.
+    fn submit_replay(&mut self, steps: Vec<ReplayedStep>) {
+        let mut before = vec![Predecessors::new(); steps.len()];
+        for (number, ReplayedStep { task, after }) in steps.into_iter().enumerate() {
+            let own = std::mem::take(&mut before[number]);
+            let itself = task.as_ref().map(|task| Arc::new(Predecessor::of(task)));
+            let stands_for = itself.as_ref().map_or(&own[..], std::slice::from_ref);
+            for &later in &after {
+                before[later as usize].extend_from_slice(stands_for);
+            }
+            if let (Some(task), Some(itself)) = (task, itself) {
+                self.submit(task, itself, own);
+            }
+        }
     }
 
     /// Writes the lines of the events taken so far.
