@@ -17,7 +17,7 @@ function!(selu: Selu selu_init(), x in -3.0..3.0, kink 0.0);
 function!(gelu: Gelu gelu_init(), x in -5.0..5.0);
 function!(gelu_tanh: GeluTanh gelu_tanh_init(), x in -5.0..5.0);
 gradients!(prelu: [x: [4, 5] in -1.0..1.0, slope: [1, 5] in 0.1..0.9],
-    |tape| prelu_init(tape, x, slope)
+    |tape| prelu_init(tape, x, slope),
     with kink(0.0)
 );
 gradients!(glu: [value: [4, 5], gate: [4, 5] in -5.0..5.0],
