@@ -74,7 +74,7 @@ impl Convolution {
     /// The planes of a direct convolution, if the stride is 1.
     pub(super) fn plane(&self) -> Option<Plane> {
         let Window { image, kernel, stride, padding } = self.window;
-        (stride == [1, 1]).then_some(Plane { image, kernel, padding })
+        (stride == [1, 1]).then_some(Plane { image, kernel, dilation: [1, 1], padding })
     }
 
     /// Its filters.

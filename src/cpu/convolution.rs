@@ -7,12 +7,9 @@
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to where they came from.
 //!
 //! Patches are packed for some positions at a time, in a recycled buffer of [`TILE_BYTES`], or of [`POSITIONS`]
-//! positions where that is larger. Three kinds of convolutions need no patches: those of groups of one input channel
-//! ([`depthwise`](super::depthwise)), and those of images with strides of one ([`Direct`]), dilated ([`dilated`]) or not
-//! ([`in_groups`]).
+//! positions where that is larger. Two kinds of convolutions need no patches: those of groups of one input channel
+//! ([`depthwise`](super::depthwise)), and those of images with strides of one, with and without a dilation ([`InGroups`]).
 
-mod dilated;
-mod direct;
 mod in_groups;
 
 use std::ops::Range;
@@ -32,7 +29,7 @@ use super::scratch::with_scratch;
 use super::shared_rows::share_rows;
 use super::volume::{Volume, pack, unpack_add};
 
-use direct::Direct;
+use in_groups::InGroups;
 
 /// Bytes of the patches that are packed at a time: half of a common second-level cache.
 const TILE_BYTES: usize = 256 * 1024;
@@ -154,7 +151,7 @@ pub(crate) fn forward<T: Real>(cores: Cores, conv: &Convolution, input: &[T], fi
             depthwise::forward(conv.channels(channels.start), input, filters, out);
         });
     }
-    let direct = Direct::of::<T>(conv);
+    let direct = InGroups::of::<T>(conv);
     if direct.is_some_and(|direct| direct.forward(cores, [input, filters], out).is_some()) {
         return;
     }
@@ -227,8 +224,10 @@ pub(crate) fn backward_input<T: Real>(
             depthwise::backward_input(conv.channels(channels.start), gradient, filters, out);
         });
     }
-    let direct = Direct::of::<T>(conv);
-    if direct.is_some_and(|way| way.backward_input(cores, [gradient, filters], input_gradient).is_some()) {
+    let direct = InGroups::of::<T>(conv);
+    if direct
+        .is_some_and(|direct| direct.backward_input(cores, [gradient, filters], input_gradient).is_some())
+    {
         return;
     }
     let channels = (input_gradient, group.input);
@@ -295,7 +294,7 @@ pub(crate) fn backward_filters<T: Real>(
     }
     // The gradients of some samples are added one by one, and then their sums pairwise.
     let (len, parts, group) = (filters_gradient.len(), conv.batch.div_ceil(SAMPLES), Group::of(conv));
-    let direct = Direct::of::<T>(conv);
+    let direct = InGroups::of::<T>(conv);
     with_scratch([parts * len], |[sums]: [&mut [T::Compute]; 1]| {
         let add = |(index, sums): (usize, &mut [T::Compute])| {
             let (part, number) = (index / conv.groups, index % conv.groups);

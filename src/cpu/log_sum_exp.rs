@@ -5,6 +5,7 @@
 
 use dahl_core::{Element, Real, simd};
 
+use super::position::position;
 use super::scratch::with_scratch;
 
 /// Elements of a block, which stay in the first-level cache.
@@ -26,7 +27,7 @@ pub(crate) fn log_sum_exp<T: Real>(row: &[T]) -> [T::Compute; 2] {
                 continue; // all its exponentials are 0
             }
             let is_larger = of_block > largest || of_block.is_nan();
-            let place = if is_larger { powers.iter().position(|value| *value == of_block) } else { None };
+            let place = if is_larger { position(powers, of_block) } else { None };
             if is_larger {
                 // Before the first block with a finite element there is no term of a largest element.
                 if largest != T::Compute::NEG_INFINITY {
@@ -34,9 +35,7 @@ pub(crate) fn log_sum_exp<T: Real>(row: &[T]) -> [T::Compute; 2] {
                 }
                 largest = of_block;
             }
-            for power in &mut *powers {
-                *power = (*power - largest).exp();
-            }
+            T::Compute::exp_below_slice(powers, largest);
             if let Some(place) = place {
                 powers[place] = T::Compute::ZERO;
             }

@@ -5,12 +5,12 @@
 //! patches ([`conv2d`], [`im2col`]; over any number of axes [`convolution`], [`depthwise`], [`volume`]), orders of axes ([`axes`]),
 //! pooling ([`windows`]), sampling ([`indexed`], [`interpolation`]), vectorised loops ([`lanes`]), planes and rows that are
 //! normalised ([`planes`], [`normalize`]), rows that cores share ([`shared_rows`]), rotations of pairs ([`rotary`]), gates
-//! of recurrent cells ([`gates`]), sums of exponentials of long rows ([`log_sum_exp`]), sums and products that keep their
-//! accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type ([`compute`]), counter-based random numbers
-//! ([`philox`]), and the temporary memory that they recycle ([`scratch`]). Everything is safe to call and checks its
-//! bounds. In this package only this module may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and
-//! [`tiles`], instructions of [`lanes`], loops of [`direct`] that read lines without a check for each, and [`prefetch`]
-//! do.
+//! of recurrent cells ([`gates`]), sums of exponentials of long rows ([`log_sum_exp`]), the index of an element ([`position`]),
+//! sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]), elements in their compute type
+//! ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory that they recycle ([`scratch`]).
+//! Everything is safe to call and checks its bounds. In this package only this module may use `unsafe`. Only [`gemm`], the
+//! multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops of [`direct`] that read lines without a
+//! check for each, and [`prefetch`] do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).
@@ -35,6 +35,7 @@ pub(crate) mod log_sum_exp;
 pub(crate) mod normalize;
 pub(crate) mod philox;
 pub(crate) mod planes;
+pub(crate) mod position;
 mod prefetch;
 pub(crate) mod rotary;
 pub(crate) mod row_major;

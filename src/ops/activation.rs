@@ -260,13 +260,15 @@ pub fn selu<T: Real>(x: T) -> T {
 #[codelet(R, W, parallel, gradient = gelu_gradient(x), reference = reference::gelu, error = ulp(12))]
 pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and its rounding error, which would otherwise be multiplied by `x * x`.
-    let near = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let far = T::from_f64(40.0);
+    let near = if x > far { far } else { x };
+    let near = if near < -far { -far } else { near };
     let z = near * -T::FRAC_1_SQRT_2;
     let rest =
         T::from_f64(std::f64::consts::FRAC_1_SQRT_2 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
     let lost = near.mul_add(-T::FRAC_1_SQRT_2, -z) - near * rest;
     // Far out, the logarithm of erfc falls by about 2 z per unit.
-    let steep = z.max(T::ZERO);
+    let steep = if z > T::ZERO { z } else { T::ZERO };
     let probability = T::from_f64(0.5) * z.erfc();
     x * (probability - probability * (lost * (steep + steep)))
 }
@@ -282,7 +284,9 @@ fn gelu_gradient<T: Real, const N: usize>(rule: GeluGradient<'_, T, N>) -> dahl:
 #[codelet(R, R, W, in_place = gradient, parallel, reference = reference::gelu_backward, error = sum(n = 8))]
 pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
     // Farther out the derivative is 0 or 1.
-    let x = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let far = T::from_f64(40.0);
+    let x = if x > far { far } else { x };
+    let x = if x < -far { -far } else { x };
     let half = T::from_f64(0.5);
     let probability = half * (-x * T::FRAC_1_SQRT_2).erfc();
     let density = half * T::FRAC_2_SQRT_PI * T::FRAC_1_SQRT_2 * (-half * x * x).exp();
@@ -314,7 +318,9 @@ fn gelu_tanh_gradient<T: Real, const N: usize>(rule: GeluTanhGradient<'_, T, N>)
 #[codelet(R, R, W, in_place = gradient, reference = reference::gelu_tanh_backward, error = sum(n = 8))]
 pub fn gelu_tanh_backward<T: Real>(x: T, gradient: T) -> T {
     // Farther out the derivative is 0 or 1.
-    let x = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let far = T::from_f64(40.0);
+    let x = if x > far { far } else { x };
+    let x = if x < -far { -far } else { x };
     let factor = T::from_f64(1.5957691216057308);
     let square = x * x;
     let angle = factor * (x * (T::ONE + T::from_f64(0.044715) * square));

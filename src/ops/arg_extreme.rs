@@ -5,6 +5,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use super::reduce::reduced;
+use crate::cpu::position::position;
 use crate::cpu::row_major::{around, elements, fold_lanes, row_major, write};
 
 /// `out = ` the index along `axis` of the largest element: the first of equal ones, and of NaN, which counts as larger
@@ -52,28 +53,11 @@ pub fn arg_min<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
 /// The index of the first largest value, or of the first NaN; 0 if there are none.
 #[inline(always)]
 pub(crate) fn first_maximum<T: Element>(values: &[T]) -> usize {
-    first_of(values, simd::max(values))
+    position(values, simd::max(values)).unwrap_or(0)
 }
 
 /// The index of the first smallest value, or of the first NaN; 0 if there are none.
 #[inline(always)]
 pub(crate) fn first_minimum<T: Element>(values: &[T]) -> usize {
-    first_of(values, simd::min(values))
-}
-
-/// Values per block. The loop over a block has no early exit, so that it is vectorised.
-const BLOCK: usize = 64;
-
-/// The index of the first of `values` that equals `extreme`, which may be NaN.
-#[inline(always)]
-fn first_of<T: Element>(values: &[T], extreme: T) -> usize {
-    #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
-    let is_it = |value: T| value == extreme || (value != value && extreme != extreme);
-    for (number, block) in values.chunks(BLOCK).enumerate() {
-        if block.iter().fold(false, |any, value| any | is_it(*value)) {
-            let index = block.iter().position(|value| is_it(*value)).unwrap_or(0);
-            return number * BLOCK + index;
-        }
-    }
-    0
+    position(values, simd::min(values)).unwrap_or(0)
 }

@@ -196,6 +196,14 @@ impl<T: Real, L: Label + Element> simd::Vectorised for Gradients<'_, '_, T, L> {
     #[inline(always)]
     fn run(self) {
         let Self { logits, labels, classes, first, factor, out } = self;
+        if classes > log_sum_exp::BLOCK {
+            return with_scratch([classes], |[powers]: [&mut [T::Compute]; 1]| {
+                for (i, logits) in logits.chunks_exact(classes).enumerate() {
+                    let class = class_of(labels[first + i], first + i, classes);
+                    long_gradient(logits, class, factor, powers, out);
+                }
+            });
+        }
         let block = samples_at_a_time(logits.len() / classes, classes);
         with_scratch([block * classes], |[rows]: [&mut [T::Compute]; 1]| {
             for (number, logits) in logits.chunks(block * classes).enumerate() {
@@ -204,7 +212,7 @@ impl<T: Real, L: Label + Element> simd::Vectorised for Gradients<'_, '_, T, L> {
                 exponentiate(rows, classes);
                 for (i, powers) in rows.chunks_exact_mut(classes).enumerate() {
                     let sample = first + number * block + i;
-                    subtract_target(powers, class_of(labels[sample], sample, classes), factor);
+                    Target::of(powers, class_of(labels[sample], sample, classes)).subtract(powers, 0, factor);
                 }
                 out.narrow(rows);
             }
@@ -212,23 +220,66 @@ impl<T: Real, L: Label + Element> simd::Vectorised for Gradients<'_, '_, T, L> {
     }
 }
 
-/// Replaces the exponentials of a sample by its gradient: `factor * (powers[j] / sum of powers - (j == class))`.
-///
-/// Where the label has most of the probability, 1 less it is the sum of the other probabilities, which have all their digits.
+/// Writes the gradient of a sample of many classes, in blocks that stay in the first-level cache: a row in scratch memory is
+/// written once and read twice, not for each of its loops.
 #[inline(always)]
-fn subtract_target<C: Real<Compute = C>>(powers: &mut [C], class: usize, factor: C) {
-    let (total, power) = (simd::sum(&*powers), powers[class]);
-    let (reciprocal, is_likely) = (total.recip(), power + power > total);
-    let of_class = if is_likely {
-        powers[class] = C::ZERO;
-        -simd::sum(&*powers) * reciprocal
-    } else {
-        power * reciprocal - C::ONE
-    };
-    for power in &mut *powers {
-        *power = *power * reciprocal * factor;
+fn long_gradient<T: Real>(
+    logits: &[T],
+    class: usize,
+    factor: T::Compute,
+    powers: &mut [T::Compute],
+    out: &mut simd::PastCaches<'_, T>,
+) {
+    let largest = simd::max(logits).widen();
+    for (logits, powers) in logits.chunks(log_sum_exp::BLOCK).zip(powers.chunks_mut(log_sum_exp::BLOCK)) {
+        T::widen_slice(logits, powers);
+        T::Compute::exp_below_slice(powers, largest);
     }
-    powers[class] = of_class * factor;
+    let target = Target::of(powers, class);
+    for (number, powers) in powers.chunks_mut(log_sum_exp::BLOCK).enumerate() {
+        target.subtract(powers, number * log_sum_exp::BLOCK, factor);
+        out.narrow(powers);
+    }
+}
+
+/// What the gradient of a sample needs, besides the exponentials of its logits.
+struct Target<C> {
+    class: usize,
+    /// One divided by the sum of the exponentials.
+    reciprocal: C,
+    /// The gradient by the logit of the label, without the factor.
+    of_class: C,
+}
+
+impl<C: Real<Compute = C>> Target<C> {
+    /// That of a sample with these exponentials, of which the label's may become 0.
+    ///
+    /// Where the label has most of the probability, 1 less it is the sum of the other probabilities, which have all their
+    /// digits.
+    #[inline(always)]
+    fn of(powers: &mut [C], class: usize) -> Self {
+        let (total, power) = (simd::sum(&*powers), powers[class]);
+        let (reciprocal, is_likely) = (total.recip(), power + power > total);
+        let of_class = if is_likely {
+            powers[class] = C::ZERO;
+            -simd::sum(&*powers) * reciprocal
+        } else {
+            power * reciprocal - C::ONE
+        };
+        Self { class, reciprocal, of_class }
+    }
+
+    /// Replaces exponentials, from that of class number `first` on, by the gradient: `factor * (powers[j] / sum of powers - (j
+    /// == class))`.
+    #[inline(always)]
+    fn subtract(&self, powers: &mut [C], first: usize, factor: C) {
+        for power in &mut *powers {
+            *power = *power * self.reciprocal * factor;
+        }
+        if let Some(power) = self.class.checked_sub(first).and_then(|place| powers.get_mut(place)) {
+            *power = self.of_class * factor;
+        }
+    }
 }
 
 fn cross_entropy_backward_gradient<T: Real, L: Label + Element>(

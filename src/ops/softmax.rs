@@ -8,6 +8,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use crate::cpu::gemm::Cores;
+use crate::cpu::position::position;
 use crate::cpu::row_major::{MapOfLanes, around, elements, map_lanes_on, row_major, write};
 use crate::cpu::scratch::with_scratch;
 
@@ -113,9 +114,9 @@ fn log_softmax_gradient<T: Real, const N: usize>(rule: LogSoftmaxGradient<'_, T,
 pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
     exponentiate(lanes, extent);
     for lane in lanes.chunks_exact_mut(extent) {
-        let sum = sum(lane);
+        let reciprocal = sum(lane).recip();
         for value in lane {
-            *value /= sum;
+            *value *= reciprocal;
         }
     }
 }
@@ -125,13 +126,12 @@ pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize
 pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
     subtract_largest(lanes, extent);
     with_scratch([lanes.len()], |[powers]: [&mut [C]; 1]| {
-        for (power, value) in powers.iter_mut().zip(&*lanes) {
-            *power = value.exp();
-        }
+        powers.copy_from_slice(lanes);
+        C::exp_below_slice(powers, C::ZERO);
         for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact_mut(extent)) {
             // The largest element's term is 1. Without it the sum keeps its digits where it is small. A lane that has no
             // finite largest element is NaN.
-            if let Some(largest) = lane.iter().position(|value| *value == C::ZERO) {
+            if let Some(largest) = position(lane, C::ZERO) {
                 powers[largest] = C::ZERO;
             }
             let logarithm = sum(powers).ln_1p();
@@ -147,17 +147,12 @@ pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: u
 pub(super) fn exponentiate<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
     if extent >= SHORT {
         for lane in lanes.chunks_exact_mut(extent) {
-            let largest = largest(lane);
-            for value in lane {
-                *value = (*value - largest).exp();
-            }
+            C::exp_below_slice(lane, largest(lane));
         }
     } else {
         // The exponentials of all lanes in one loop: a lane alone does not fill the vectors.
         subtract_largest(lanes, extent);
-        for value in lanes {
-            *value = value.exp();
-        }
+        C::exp_below_slice(lanes, C::ZERO);
     }
 }
 

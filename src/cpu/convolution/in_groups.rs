@@ -1,5 +1,5 @@
-//! [`InGroups`]: images in groups, each of which is a [`direct`] convolution of some channels of the images: with strides and
-//! dilations of one.
+//! [`InGroups`]: images in groups, each of which is a [`direct`] convolution of some channels of the images: with strides of
+//! one.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
@@ -26,14 +26,14 @@ impl InGroups {
     pub(super) fn of<T: Element>(conv: &Convolution) -> Option<Self> {
         let [depth, rows, columns] = conv.volume.0;
         let is_image = depth.extent == 1 && depth.kernel == 1 && depth.positions() == 1;
-        let is_dense =
-            [rows, columns].iter().all(|axis| axis.stride == 1 && (axis.dilation == 1 || axis.kernel == 1));
         let axes = [rows, columns];
-        (is_image && is_dense).then(|| Self {
+        (is_image && axes.iter().all(|axis| axis.stride == 1)).then(|| Self {
             element: ElementType::of::<T>(),
             plane: Plane {
                 image: axes.map(|axis| axis.extent),
                 kernel: axes.map(|axis| axis.kernel),
+                // That of a single tap has no effect.
+                dilation: axes.map(|axis| if axis.kernel == 1 { 1 } else { axis.dilation }),
                 padding: axes.map(|axis| axis.padding),
             },
             filters: Filters {
@@ -56,8 +56,7 @@ impl InGroups {
     pub(super) fn forward<T: Real>(
         self,
         cores: Cores,
-        input: &[T],
-        filters: &[T],
+        [input, filters]: [&[T]; 2],
         out: &mut [T],
     ) -> Option<()> {
         let lens = self.lens().map(|len| len * self.groups);
@@ -85,8 +84,7 @@ impl InGroups {
     pub(super) fn backward_input<T: Real>(
         self,
         cores: Cores,
-        gradient: &[T],
-        filters: &[T],
+        [gradient, filters]: [&[T]; 2],
         input_gradient: &mut [T],
     ) -> Option<()> {
         let reversed = self.plane.reversed()?;
@@ -151,7 +149,7 @@ impl InGroups {
 }
 
 /// Calls `f` with all images and outputs, or with parts of them that several cores share; none if it gives none.
-pub(super) fn share_images<A: Sync, B: Send>(
+fn share_images<A: Sync, B: Send>(
     cores: Cores,
     (inputs, input_len): (&[A], usize),
     (outputs, output_len): (&mut [B], usize),

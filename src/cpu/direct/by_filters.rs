@@ -91,7 +91,7 @@ impl FilterVectors {
 
     /// Whether there are loops for a kernel with rows of this length, and memory for the sums.
     pub(super) fn makes_sums_of<C>(&self, plane: &Plane) -> bool {
-        matches!(plane.kernel[1], 1 | 3 | 5) && self.has_memory_for::<C>(plane)
+        (matches!(plane.kernel[1], 1 | 3 | 5) || plane.dilation[1] > 1) && self.has_memory_for::<C>(plane)
     }
 
     /// Whether there is memory for the sums of a convolution. (Pairs have loops for every kernel.)

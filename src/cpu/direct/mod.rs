@@ -2,9 +2,9 @@
 //!
 //! An image gets a border of zeros, so its rows are `width = columns + 2 padding` long, one behind the other in a
 //! plane. The sum for row `r` and column `c` of the output is at position `p = r * width + c`, and tap `[j, k]` of the
-//! kernel multiplies `plane[p + j * width + k]` there. So for each tap, neighbouring positions need neighbouring
-//! elements, and a vector of positions is one load, wherever rows end. Of every `width` positions, `kernel columns - 1`
-//! lie between two rows of the output; their sums are not used.
+//! kernel multiplies `plane[p + j * width + k]` there; with a dilation, `j` and `k` count times that. So for each tap,
+//! neighbouring positions need neighbouring elements, and a vector of positions is one load, wherever rows end. Of every
+//! `width` positions, `kernel columns - 1` (times the dilation) lie between two rows of the output; their sums are not used.
 //!
 //! * [`convolve`]: keeps the sums of a few filters at a few vectors of positions in registers, over all channels and
 //!   taps. The gradient by the input is the same, with rotated filters and with the gradient as the image.

@@ -15,6 +15,8 @@ pub(crate) struct Plane {
     pub(crate) image: [usize; 2],
     /// Rows and columns of the kernel.
     pub(crate) kernel: [usize; 2],
+    /// The distance of the kernel's rows in the image, and of its columns: 1 without a dilation.
+    pub(crate) dilation: [usize; 2],
     /// Zeros around the image: above and below, left and right.
     pub(crate) padding: [usize; 2],
 }
@@ -22,21 +24,26 @@ pub(crate) struct Plane {
 impl Plane {
     /// That of an image without a border: each element is a position.
     pub(super) fn borderless(image: [usize; 2]) -> Self {
-        Self { image, kernel: [1, 1], padding: [0, 0] }
+        Self { image, kernel: [1, 1], dilation: [1, 1], padding: [0, 0] }
     }
 
     /// That of an image without a border whose rows have an even number of positions: a row of odd length gets one
     /// more, outside the output.
     pub(super) fn of_even_rows([rows, columns]: [usize; 2]) -> Self {
         let even = columns.next_multiple_of(2);
-        Self { image: [rows, even], kernel: [1, 1 + even - columns], padding: [0, 0] }
+        Self { image: [rows, even], kernel: [1, 1 + even - columns], dilation: [1, 1], padding: [0, 0] }
     }
 
-    /// The plane of the gradient by the input: its output is the image, with a padding of the kernel's extent less one.
+    /// The plane of the gradient by the input: its output is the image, with a padding of the kernel's [span](Self::span).
     /// None if the padding of this one is larger than that.
     pub(crate) fn reversed(&self) -> Option<Self> {
-        let padding = |axis: usize| (self.kernel[axis] - 1).checked_sub(self.padding[axis]);
-        Some(Self { image: self.output(), kernel: self.kernel, padding: [padding(0)?, padding(1)?] })
+        let padding = |axis: usize| self.span()[axis].checked_sub(self.padding[axis]);
+        Some(Self { image: self.output(), padding: [padding(0)?, padding(1)?], ..*self })
+    }
+
+    /// The distance from the first row of the kernel to the last one, and of its columns.
+    pub(super) fn span(&self) -> [usize; 2] {
+        [0, 1].map(|axis| (self.kernel[axis] - 1) * self.dilation[axis])
     }
 
     /// Elements of a row, with its border.
@@ -51,7 +58,7 @@ impl Plane {
 
     /// Rows and columns of the output.
     pub(crate) fn output(&self) -> [usize; 2] {
-        [0, 1].map(|axis| self.image[axis] + 2 * self.padding[axis] + 1 - self.kernel[axis])
+        [0, 1].map(|axis| self.image[axis] + 2 * self.padding[axis] - self.span()[axis])
     }
 
     /// Positions: those of the output, and those between its rows.
@@ -79,8 +86,10 @@ impl Plane {
     pub(super) fn rows_within(&self, first: usize, count: usize) -> Range<usize> {
         let (first_row, last_row) = (first / self.width(), (first + count - 1) / self.width());
         let (image_begin, image_end) = (self.padding[0], self.padding[0] + self.image[0]);
-        let end = self.kernel[0].min(image_end.saturating_sub(first_row));
-        image_begin.saturating_sub(last_row).min(end)..end
+        let [end, begin] = [image_end.saturating_sub(first_row), image_begin.saturating_sub(last_row)]
+            .map(|rows| rows.div_ceil(self.dilation[0]));
+        let end = self.kernel[0].min(end);
+        begin.min(end)..end
     }
 
     /// Elements of the image among `count` positions of one row from number `first` on: the others are its border.
@@ -100,12 +109,17 @@ impl Plane {
 
     /// The distance from a position to the element that a tap multiplies.
     pub(super) fn offset(&self, tap: usize) -> usize {
-        tap / self.kernel[1] * self.width() + tap % self.kernel[1]
+        tap / self.kernel[1] * self.row_step() + tap % self.kernel[1] * self.dilation[1]
+    }
+
+    /// The distance of the elements that two neighbouring rows of the kernel multiply.
+    pub(super) fn row_step(&self) -> usize {
+        self.dilation[0] * self.width()
     }
 
     /// Elements of `channels` planes, if up to `beyond` positions past the last one may be read.
     pub(super) fn buffer_len(&self, channels: usize, beyond: usize) -> usize {
-        channels * self.len() + self.kernel[1] + beyond
+        channels * self.len() + self.span()[1] + 1 + beyond
     }
 
     /// The planes of the first image, `len` elements, in place: if it is in the compute type and has no border. The

@@ -20,18 +20,20 @@ impl Case {
     fn draw(rng: &mut Rng) -> Self {
         let extents = [rng.usize(1..=3), rng.usize(1..=20), rng.usize(1..=40)];
         let kernel = [rng.usize(1..=5), rng.usize(1..=6)];
-        let padding = kernel.map(|extent| rng.usize(0..extent));
-        let least = [0, 1].map(|axis| kernel[axis].saturating_sub(2 * padding[axis]).max(1));
+        let dilation = [rng.usize(1..=3), rng.usize(1..=3)];
+        let spanned = [0, 1].map(|axis| (kernel[axis] - 1) * dilation[axis] + 1);
+        let padding = spanned.map(|extent| rng.usize(0..extent));
+        let least = [0, 1].map(|axis| spanned[axis].saturating_sub(2 * padding[axis]).max(1));
         let mut image = least.map(|least| rng.usize(least..=17));
         if rng.u8(..) < 16 {
             image = [least[0], rng.usize(120..=300)]; // rows longer than what is transposed at once
         }
-        Self { extents, plane: Plane { image, kernel, padding } }
+        Self { extents, plane: Plane { image, kernel, dilation, padding } }
     }
 
     fn output(&self) -> [usize; 2] {
-        let Plane { image, kernel, padding } = self.plane;
-        [0, 1].map(|axis| image[axis] + 2 * padding[axis] + 1 - kernel[axis])
+        let Plane { image, kernel, dilation, padding } = self.plane;
+        [0, 1].map(|axis| image[axis] + 2 * padding[axis] - (kernel[axis] - 1) * dilation[axis])
     }
 
     /// The lengths of the images, the filters and the output.
@@ -49,13 +51,13 @@ impl Case {
     /// sum.
     fn for_each_product(&self, mut take: impl FnMut([usize; 3])) {
         let ([batch, channels, filters], [rows, columns]) = (self.extents, self.output());
-        let Plane { image, kernel, padding } = self.plane;
+        let Plane { image, kernel, dilation, padding } = self.plane;
         for [number, filter, channel] in triples([batch, filters, channels]) {
             for [row, column, tap] in triples([rows, columns, kernel[0] * kernel[1]]) {
                 let of_kernel = [tap / kernel[1], tap % kernel[1]];
                 let of_image = [
-                    (row + of_kernel[0]).wrapping_sub(padding[0]),
-                    (column + of_kernel[1]).wrapping_sub(padding[1]),
+                    (row + of_kernel[0] * dilation[0]).wrapping_sub(padding[0]),
+                    (column + of_kernel[1] * dilation[1]).wrapping_sub(padding[1]),
                 ];
                 if of_image[0] < image[0] && of_image[1] < image[1] {
                     take([

@@ -92,9 +92,9 @@ fn tile<const F: usize, const V: usize>(
     let [kernel_rows, kernel_columns] = plane.kernel;
     for (channels, taps) in filters.chunks_exact(plane.taps()).enumerate() {
         for row in 0..kernel_rows {
-            let line = &planes[channels * plane.len() + row * plane.width()..];
+            let line = &planes[channels * plane.len() + row * plane.row_step()..];
             for (column, filters) in taps[row * kernel_columns..][..kernel_columns].iter().enumerate() {
-                let (pairs, _) = line[column..][..V * LANES].as_chunks::<LANES>();
+                let (pairs, _) = line[column * plane.dilation[1]..][..V * LANES].as_chunks::<LANES>();
                 let mut vectors = [in_pairs(_mm512_set1_epi32(0)); V];
                 for (vector, pairs) in vectors.iter_mut().zip(pairs) {
                     *vector = load(pairs);

@@ -166,7 +166,7 @@ fn sums_are_narrowed_as_numbers_are() {
     ];
     let bias: Vec<f32> = values.iter().copied().cycle().take(3 * values.len()).collect();
     for image in [[5, 7], [1, 24], [4, 8], [3, 1]] {
-        let plane = Plane { image, kernel: [1, 1], padding: [0, 0] };
+        let plane = Plane::borderless(image);
         let shape = Filters { out_channels: bias.len(), in_channels: 128, taps: 1 };
         let (images, filters) = (vec![bf16::ONE; 2 * 128 * plane.outputs()], vec![bf16::ZERO; shape.len()]);
         let mut out = vec![bf16::MIN_POSITIVE; 2 * bias.len() * plane.outputs()];

@@ -78,6 +78,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
             self.columns::<S, V, ANY>(simd)
         } else {
             match self.sums.plane.kernel[1] {
+                _ if self.sums.plane.dilation[1] > 1 => self.columns::<S, V, ANY>(simd),
                 1 => self.columns::<S, V, 1>(simd),
                 3 => self.columns::<S, V, 3>(simd),
                 5 => self.columns::<S, V, 5>(simd),
@@ -180,7 +181,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     ) -> [[C::Vector<S>; V]; P] {
         let mut sums = [self.first_sums::<S, V>(simd); P];
         let plane = *self.sums.plane;
-        let (width, len, taps) = (plane.width(), plane.len(), plane.taps());
+        let (row_step, len, taps) = (plane.row_step(), plane.len(), plane.taps());
         let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
         let (of_rows, _) = filters.as_chunks::<K>();
         let channels = filters.len() / taps;
@@ -188,12 +189,12 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         let within = if self.are_finite { plane.columns_within(first, line_len) } else { 0..line_len };
         let kernel_rows = self.rows_of(first, P, channels, line_len);
         for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
-            let mut begin = first + channel * len + kernel_rows.start * width;
+            let mut begin = first + channel * len + kernel_rows.start * row_step;
             for of_row in &of_rows[kernel_rows.clone()] {
-                // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row
+                // SAFETY: `begin` is `first + channel * len + row * row_step`, of a channel below `channels` and a row
                 // below `kernel[0]`: by the assertion in `rows_of`, the line ends within `planes`.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
-                begin += width;
+                begin += row_step;
                 self.prefetch.fetch();
                 add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
             }
@@ -218,7 +219,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         let plane = self.sums.plane;
         let last_channel = (channels - 1).checked_mul(plane.len());
         let end = last_channel.and_then(|begin| {
-            let last_row = (plane.kernel[0] - 1) * plane.width();
+            let last_row = plane.span()[0] * plane.width();
             begin.checked_add(first)?.checked_add(last_row)?.checked_add(line_len)
         });
         assert!(end.is_some_and(|end| end <= self.sums.planes.len()), "the last line ends with the planes");

@@ -220,6 +220,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
         let (mut rest, columns) = (&gradient[..piece.len()], self.columns);
         let (mut row, mut column) = (piece.start / columns, piece.start % columns);
+        let [row_step, column_step] = self.plane.dilation;
         assert!(self.lines_end(offset, [N, K], piece.end) <= self.planes[0].len().min(self.planes[1].len()));
         while !rest.is_empty() {
             for _ in 0..LINES {
@@ -227,14 +228,16 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
             }
             let of_row;
             (of_row, rest) = rest.split_at(rest.len().min(columns - column));
-            if self.plane.is_within(row + offset.row) {
-                let first = (row + offset.row) * self.plane.width() + column * M::AT_ONCE + offset.column;
+            let line = row + offset.row * row_step;
+            if self.plane.is_within(line) {
+                let first = line * self.plane.width() + column * M::AT_ONCE + offset.column * column_step;
                 let mut lines = [[ptr::null(); K]; N];
                 for (number, line) in lines.iter_mut().enumerate() {
                     let first = (offset.channel + number) * self.plane.len() + first;
                     for (tap, line) in line.iter_mut().enumerate() {
-                        let planes = self.planes[(first + tap) % M::AT_ONCE].as_ptr();
-                        *line = planes.wrapping_add((first + tap) / M::AT_ONCE);
+                        let first = first + tap * column_step;
+                        let planes = self.planes[first % M::AT_ONCE].as_ptr();
+                        *line = planes.wrapping_add(first / M::AT_ONCE);
                     }
                 }
                 for (position, gradient) in of_row.iter().enumerate() {
@@ -262,11 +265,13 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     #[inline(always)]
     fn lines_end(&self, offset: TapOffset, [channels, taps]: [usize; 2], end: usize) -> usize {
         let plane = self.plane;
-        let last_row = ((end - 1) / self.columns + offset.row).min(plane.padding[0] + plane.image[0] - 1);
+        let [row_step, column_step] = plane.dilation;
+        let last_row = (end - 1) / self.columns + offset.row * row_step;
+        let last_row = last_row.min(plane.padding[0] + plane.image[0] - 1);
         let last_channel = (offset.channel + channels - 1).saturating_mul(plane.len());
         let first = last_channel
             .saturating_add(last_row.saturating_mul(plane.width()))
-            .saturating_add(offset.column + taps - 1);
+            .saturating_add((offset.column + taps - 1) * column_step);
         (first / M::AT_ONCE).saturating_add(self.columns)
     }
 }

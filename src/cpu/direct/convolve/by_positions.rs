@@ -91,8 +91,8 @@ fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
 /// overflows.
 fn reach(plane: &Plane, channels: usize) -> Option<usize> {
     let Some(last) = channels.checked_sub(1) else { return Some(0) };
-    let last_row = (plane.kernel[0] - 1).checked_mul(plane.width())?;
-    last.checked_mul(plane.len())?.checked_add(last_row)?.checked_add(plane.kernel[1] - 1)
+    let last_row = plane.span()[0].checked_mul(plane.width())?;
+    last.checked_mul(plane.len())?.checked_add(last_row)?.checked_add(plane.span()[1])
 }
 
 /// The sums of `F` filters at the first `V` vectors of positions.
@@ -113,7 +113,7 @@ unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     for (sums, initial) in sums.iter_mut().zip(initial) {
         *sums = [C::splat(simd, initial); V];
     }
-    let ([rows, columns], width) = (plane.kernel, plane.width());
+    let ([rows, columns], row_step, column_step) = (plane.kernel, plane.row_step(), plane.dilation[1]);
     let mut channel = planes.as_ptr();
     for of_channel in filters.chunks_exact(rows * columns) {
         let mut line = channel;
@@ -133,9 +133,9 @@ unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
                         *sum = C::multiply_add(simd, filter, vector, *sum);
                     }
                 }
-                (window, tap) = (window.wrapping_add(1), tap.wrapping_add(1));
+                (window, tap) = (window.wrapping_add(column_step), tap.wrapping_add(1));
             }
-            line = line.wrapping_add(width);
+            line = line.wrapping_add(row_step);
         }
         channel = channel.wrapping_add(plane.len());
     }

@@ -24,8 +24,12 @@ impl<T: Real<Compute: Lanes>> WithSimd for Fill<'_, T> {
 /// Checks two planes with the gradient 1, 2, and so on, every fifth of which does not pass: the first plane is followed
 /// by another.
 fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kernel: usize) {
-    let plane =
-        Plane { image: output.map(|extent| extent + kernel - 1), kernel: [kernel; 2], padding: [0, 0] };
+    let plane = Plane {
+        image: output.map(|extent| extent + kernel - 1),
+        kernel: [kernel; 2],
+        dilation: [1, 1],
+        padding: [0, 0],
+    };
     let windows = pooled(output, size).iter().product();
     let mut firsts = vec![0; windows];
     window_places(output, size, &mut firsts);
