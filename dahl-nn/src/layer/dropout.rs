@@ -30,6 +30,11 @@ impl Dropout {
         Self { probability, settings }
     }
 
+    /// The error of an invalid probability.
+    pub(crate) fn check(&self) -> dahl::Result<()> {
+        Ok(self.settings.check()?)
+    }
+
     /// Drops random elements of an array of any shape, if the step is training.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ impl<T: Real> WeightAverage<T> {
     /// [`Trainer`](crate::Trainer) calls it after each step ([`average`](crate::Trainer::average)).
     ///
     /// # Errors
-    /// If the model has other parameters than before, or the decay is invalid. And those of the tasks.
+    /// If the model has other parameters than before, or a setting is invalid. And those of the tasks.
     pub fn update(&mut self, model: &impl Module<T>) -> dahl::Result<()> {
         self.settings.check()?;
         let counted = (self.calls + 1).saturating_sub(self.after);
@@ -97,6 +97,7 @@ impl<T: Real> WeightAverage<T> {
             self.calls += 1;
             return Ok(());
         }
+        self.require_count(model)?;
         let weight = match self.decay {
             _ if self.updates == 0 => 1.0,
             Some(decay) => 1.0 - decay,
@@ -112,6 +113,17 @@ impl<T: Real> WeightAverage<T> {
         result?;
         (self.calls, self.updates) = (self.calls + 1, self.updates + 1);
         Ok(())
+    }
+
+    /// Requires that a model has as many parameters as were averaged, if any were.
+    fn require_count(&self, model: &impl Module<T>) -> Result<()> {
+        let (mut found, averaged) = (0, self.averages.len());
+        Visit::all(model, &mut |_, member| found += usize::from(matches!(member, Member::Parameter(_))));
+        if self.updates == 0 || found == averaged {
+            return Ok(());
+        }
+        let fact = format!("the model has {found} parameters, and there are averages of {averaged}");
+        Err(dahl::Error::invalid_shape("WeightAverage", fact).into())
     }
 
     fn add(&mut self, index: usize, parameter: &Parameter<'_, T>, weight: f64) -> dahl::Result<()> {
@@ -164,6 +176,7 @@ impl<T: Real> WeightAverage<T> {
 
     fn require_all(&self, model: &mut impl Module<T>) -> dahl::Result<()> {
         self.settings.check()?;
+        self.require_count(model)?;
         let mut index = 0;
         model.for_each_parameter(|_, parameter| {
             index += 1;
@@ -178,6 +191,7 @@ impl<T: Real> WeightAverage<T> {
     /// Adds the average to what will be a file. Waits for it.
     #[track_caller]
     pub(crate) fn add_to(&self, tensors: &mut Tensors, model: &impl Module<T>) -> dahl::Result<()> {
+        self.require_count(model)?;
         tensors.note(CALLS, self.calls.to_string());
         tensors.note(UPDATES, self.updates.to_string());
         let (mut averages, mut result) = (self.averages.iter().enumerate(), Ok(()));

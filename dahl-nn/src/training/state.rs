@@ -159,9 +159,10 @@ impl<T: Real> State<T> {
         let callbacks = value["callbacks"].as_array()?.iter();
         let callbacks: Option<Vec<String>> =
             callbacks.map(|state| Some(state.as_str()?.to_owned())).collect();
-        // Files from before there was a scale of the loss have none.
-        let skipped = value["skipped_steps"].as_array().map_or(&[][..], Vec::as_slice);
-        let skipped: Option<Vec<usize>> = skipped.iter().map(count).collect();
+        let skipped: Option<Vec<usize>> = match value.get("skipped_steps") {
+            None => Some(Vec::new()), // a file from before there was a scale of the loss
+            Some(skipped) => skipped.as_array()?.iter().map(count).collect(),
+        };
         let scaler = |value: &Value| {
             let [steps, skipped] = [&value["steps"], &value["skipped"]].map(Value::as_u64);
             Some(ScalerState { scale: number(&value["scale"])?, steps: steps?, skipped: skipped? })
@@ -319,6 +320,7 @@ mod tests {
         for (part, wrong) in [
             ("\"epoch\":3", "\"x\":0"),
             ("\"is_stopped\":true", "\"x\":0"),
+            ("\"skipped_steps\":[1,9]", "\"skipped_steps\":5"),
             ("\"best\":\"8000000000000000\"", "\"best\":7"),
         ] {
             let changed = text.replace(part, wrong);

@@ -45,7 +45,11 @@ macro_rules! impl_error_function {
                 let high = $float::from_bits(x.to_bits() & $high_mask);
                 let low = (x - high) * (x + high);
                 let smooth = 1.0 + s * polynomial(s - $center, $tail_polynomial);
-                (-(high * high)).exp_product(-low, smooth / (1.0 + 2.0 * x))
+                let below = 1.0 + 2.0 * x;
+                let factor = smooth / below;
+                // The sum below has lost this. It is divided by that sum: by about the inverse of the factor, since `smooth` is near 1.
+                let lost = (2.0 * x - (below - 1.0)) * factor * factor;
+                (-(high * high)).exp_product(-low, factor, lost)
             }
 
             impl ErrorFunction for $float {

@@ -17,9 +17,9 @@ pub(crate) trait Exponential: Sized {
     fn exp_m1(self) -> Self;
     /// `exp(self) / 2`, which is finite for slightly larger numbers than `exp(self)`.
     fn half_exp(self) -> Self;
-    /// `exp(self + low) * factor`, rounded once if it is subnormal; for `self` and `low` of at most 0, whose sum is in
-    /// the range of exponents, `low` small, and a factor of about 1 or somewhat less.
-    fn exp_product(self, low: Self, factor: Self) -> Self;
+    /// `exp(self + low) * (factor - lost)`, rounded once if it is subnormal; for `self` and `low` of at most 0, whose sum is in
+    /// the range of exponents, `low` small, a factor of about 1 or somewhat less, and an error of it.
+    fn exp_product(self, low: Self, factor: Self, lost: Self) -> Self;
 }
 
 /// The factors of `exp(x) = mantissa * 2^n`.
@@ -65,10 +65,10 @@ macro_rules! impl_exponential {
             }
 
             #[inline(always)]
-            fn exp_product(self, low: Self, factor: Self) -> Self {
+            fn exp_product(self, low: Self, factor: Self, lost: Self) -> Self {
                 let (k, n) = ((self + low) * std::$float::consts::LOG2_E).nearest();
                 let r = (self - k * $ln_2_high) + (low - k * $ln_2_low);
-                (factor + factor * (r + r * r * polynomial(r, $exp_polynomial))).scale_down(n)
+                (factor + (factor * (r + r * r * polynomial(r, $exp_polynomial)) - lost)).scale_down(n)
             }
 
             #[inline(always)]
@@ -88,7 +88,7 @@ macro_rules! impl_exponential {
                 let low = k * $ln_2_low;
                 let r = high - low;
                 let lost = (high - r) - low;
-                let p = r + (lost + r * r * polynomial(r, $exp_polynomial));
+                let p = r + (lost + r * r * horner(r, $exp_polynomial));
                 // 2^-n is negligible if n is large, and may then be out of range.
                 let inverse = if k > 100.0 { 0.0 } else { $float::power_of_two(n.wrapping_neg()) };
                 let result = (p + (1.0 - inverse)).scale(n);

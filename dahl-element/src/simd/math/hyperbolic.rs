@@ -8,7 +8,7 @@
 
 use super::exponential::{Exponential, limit};
 use super::logarithm::Logarithm;
-use super::polynomial::polynomial;
+use super::polynomial::horner;
 
 /// Hyperbolic functions and their inverses; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait Hyperbolic: Sized {
@@ -35,7 +35,7 @@ macro_rules! impl_hyperbolic {
                 let h = Exponential::half_exp(x);
                 let large = (h - 0.25 / h).copysign(self);
                 let square = self * self;
-                let small = self + self * square * polynomial(square, $sinh_polynomial);
+                let small = self + self * square * horner(square, $sinh_polynomial);
                 if x < 1.0 { small } else { large }
             }
 
@@ -52,8 +52,8 @@ macro_rules! impl_hyperbolic {
                 // One quotient for both ranges.
                 let near = x < 0.625;
                 let exp = Exponential::exp(2.0 * x);
-                let numerator = if near { square * polynomial(square, $tanh_numerator) } else { -2.0 };
-                let denominator = if near { polynomial(square, $tanh_denominator) } else { exp + 1.0 };
+                let numerator = if near { square * horner(square, $tanh_numerator) } else { -2.0 };
+                let denominator = if near { horner(square, $tanh_denominator) } else { exp + 1.0 };
                 let quotient = numerator / denominator;
                 let result = if near { x + x * quotient } else { 1.0 + quotient };
                 result.copysign(self)

@@ -5,7 +5,7 @@
 //! `asin(x)` for `x <= 1/2`, and else `π / 2 - 2 asin(sqrt((1 - x) / 2))` (FreeBSD's msun, `e_asin.c`, `e_acos.c`). The
 //! kernels `u + u^3 * P(u^2)` are polynomials that interpolate at Chebyshev nodes.
 
-use super::polynomial::polynomial;
+use super::polynomial::horner;
 
 /// Inverse trigonometric functions; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait InverseTrigonometric: Sized {
@@ -40,7 +40,7 @@ macro_rules! impl_inverse_trigonometric {
                 let base_low = if steep { $pi_low / 2.0 } else { base_low };
                 let u = numerator / denominator;
                 let square = u * u;
-                base + (u + (u * square * polynomial(square, $atan_polynomial) + base_low))
+                base + (u + (u * square * horner(square, $atan_polynomial) + base_low))
             }
 
             impl InverseTrigonometric for $float {
@@ -50,7 +50,7 @@ macro_rules! impl_inverse_trigonometric {
                     let outer = x > 0.5;
                     let square = if outer { 0.5 - 0.5 * x } else { x * x };
                     let u = if outer { square.sqrt() } else { x };
-                    let rest = u * square * polynomial(square, $asin_polynomial);
+                    let rest = u * square * horner(square, $asin_polynomial);
                     // By way of π / 4, from which 2u is subtracted without error; near 1 directly.
                     let quarter =
                         $pi_high / 4.0 + (($pi_high / 4.0 - 2.0 * u) - (2.0 * rest - $pi_low / 2.0));
@@ -66,7 +66,7 @@ macro_rules! impl_inverse_trigonometric {
                     let outer = x > 0.5;
                     let square = if outer { 0.5 - 0.5 * x } else { x * x };
                     let u = if outer { square.sqrt() } else { x };
-                    let rest = u * square * polynomial(square, $asin_polynomial);
+                    let rest = u * square * horner(square, $asin_polynomial);
                     // Outer: 2 asin(u), or π minus that; inner: π / 2 minus or plus asin(x).
                     let signed = u.copysign(self);
                     let middle = $pi_high / 2.0 - (signed - ($pi_low / 2.0 - rest.copysign(self)));

@@ -6,7 +6,7 @@
 //! (`e_log.c`, `s_log1p.c`, `e_log2.c`, `e_log10.c` and their `f` variants; Sun Microsystems, 1993), with selects in the
 //! place of branches.
 
-use super::polynomial::polynomial;
+use super::polynomial::horner;
 
 /// Logarithms; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait Logarithm: Sized {
@@ -54,7 +54,7 @@ macro_rules! impl_logarithm {
                 let s = f / (2.0 + f);
                 let square = s * s;
                 let half = 0.5 * f * f;
-                (half, s * (half + square * polynomial(square, $polynomial)))
+                (half, s * (half + square * horner(square, $polynomial)))
             }
 
             /// `ln(1 + f)` as a sum of two numbers, the first with few bits.

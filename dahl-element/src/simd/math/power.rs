@@ -6,7 +6,7 @@
 
 use super::exponential::{EXP_SERIES, Exponential, limit};
 use super::logarithm::Logarithm;
-use super::polynomial::polynomial;
+use super::polynomial::horner;
 use super::scale::Scale;
 
 /// Powers and roots; the meanings and errors are stated at [`Real`](crate::element::Real).
@@ -121,7 +121,7 @@ impl Power for f64 {
         // To 23 bits, by a polynomial in the ratio; then rounded to that many, so that its square is exact.
         let ratio = (root * root) * (root / x);
         let root = root
-            * polynomial(
+            * horner(
                 ratio,
                 [
                     1.875_951_824_271_77,
@@ -200,7 +200,7 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let s_low = inverse * ((difference - s_high * sum_high) - s_high * sum_low);
     // atanh(s) * 3 / s = 3 + s^2 + .., as a sum of two; then times s.
     let square = s * s;
-    let rest = square * square * polynomial(square, ATANH) + s_low * (s_high + s);
+    let rest = square * square * horner(square, ATANH) + s_low * (s_high + s);
     let square = s_high * s_high;
     let series_high = upper(3.0 + square + rest);
     let series_low = rest - ((series_high - 3.0) - square);
@@ -230,7 +230,7 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let error = (low - (t - high)) * std::f64::consts::LN_2 + t * -1.904_654_299_957_768e-9;
     let r = main + error;
     let lost = error - (r - main);
-    (1.0 + (r + (lost + r * r * polynomial(r, EXP_SERIES)))).scale(integer)
+    (1.0 + (r + (lost + r * r * horner(r, EXP_SERIES)))).scale(integer)
 }
 
 /// `(3 atanh(s) / s - 3 - s^2) / s^4` in `s^2`.

@@ -10,7 +10,7 @@
 //!
 //! `f64` calls the standard library: the reduction of its large arguments needs a table of over a thousand bits.
 
-use super::polynomial::polynomial;
+use super::polynomial::horner;
 use super::scale::Scale;
 
 /// Trigonometric functions; the meanings and errors are stated at [`Real`](crate::element::Real).
@@ -94,8 +94,8 @@ fn circle(x: f32) -> (f64, f64) {
 
     let r = t * std::f64::consts::FRAC_PI_2;
     let square = r * r;
-    let sine = r + r * square * polynomial(square, SINE);
-    let cosine = 1.0 + square * (square * polynomial(square, COSINE) - 0.5);
+    let sine = r + r * square * horner(square, SINE);
+    let cosine = 1.0 + square * (square * horner(square, COSINE) - 0.5);
     let (cosine, sine) = if quarter & 1 == 0 { (cosine, sine) } else { (sine, cosine) };
     // Each quarter turn maps (cosine, sine) to (-sine, cosine).
     let cosine = if (quarter + 1) & 2 == 0 { cosine } else { -cosine };

@@ -111,7 +111,7 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
     /// invalid probability is an error of [`forward`](Self::forward).
     #[track_caller]
     pub fn dropout(mut self, probability: f64) -> Self {
-        self.dropout = (probability != 0.0).then(|| Dropout::new(probability));
+        self.dropout = if probability == 0.0 { None } else { Some(Dropout::new(probability)) };
         self
     }
 
@@ -196,6 +196,8 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
         if x.shape()[1] == 0 {
             return Err(dahl::Error::invalid_shape("recurrent layer", "there are no tokens".to_owned()));
         }
+        // Also if there is one layer, whose outputs are not dropped.
+        self.dropout.iter().try_for_each(Dropout::check)?;
         let mut states = Vec::with_capacity(self.weights.len());
         let mut output: Option<Array<'s, T, 3>> = None;
         for weights in self.weights.chunks(self.directions.len()) {
