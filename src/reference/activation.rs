@@ -116,6 +116,11 @@ pub(crate) fn tanh_shrink(x: f64) -> f64 {
     x - x.tanh()
 }
 
+/// The sum of the terms' absolute values.
+pub(crate) fn tanh_shrink_terms(x: f64) -> f64 {
+    x.abs() + x.tanh().abs()
+}
+
 pub(crate) fn tanh_shrink_backward(x: f64, gradient: f64) -> f64 {
     gradient * x.tanh() * x.tanh()
 }

@@ -21,11 +21,8 @@ pub(crate) fn hard_tanh(x: f64, low: f64, high: f64) -> f64 {
 }
 
 pub(crate) fn relu6(x: f64) -> f64 {
-    match x {
-        x if x <= 0.0 => 0.0,
-        x if x > 6.0 => 6.0,
-        x => x,
-    }
+    let above = if x <= 0.0 { 0.0 } else { x };
+    if above > 6.0 { 6.0 } else { above }
 }
 
 pub(crate) fn threshold(x: f64, limit: f64, value: f64) -> f64 {

@@ -12,8 +12,10 @@ const DELIBERATE: &[Difference] = &[
     ("atan2", "by_x", does_not_overflow),
     ("atan2", "by_y", propagates_nan),
     ("atan2", "by_y", does_not_overflow),
+    ("celu", "by_x", does_not_overflow),
     ("gelu", "by_x", does_not_overflow),
     ("gelu_tanh", "by_x", does_not_overflow),
+    ("hard_shrink", "by_x", |pytorch, dahl| pytorch == 0.0 && dahl.is_finite()),
     ("hard_swish", "by_x", |pytorch, dahl| pytorch.is_nan() && dahl.is_finite()),
     ("hard_swish", "out", does_not_overflow),
     ("hard_tanh", "by_x", |pytorch, dahl| pytorch == 0.0 && dahl.is_finite()),
@@ -26,7 +28,9 @@ const DELIBERATE: &[Difference] = &[
     ("selu", "by_x", does_not_overflow),
     ("sign", "out", propagates_nan),
     ("softplus", "by_x", does_not_overflow),
-    ("softsign", "by_x", |pytorch, dahl| pytorch.is_nan() && dahl == 0.0),
+    ("soft_shrink", "by_x", |pytorch, dahl| pytorch == 0.0 && dahl.is_finite()),
+    ("softsign", "by_x", |_, dahl| dahl.is_finite()),
+    ("tanh_shrink", "by_x", |pytorch, dahl| pytorch == 0.0 && dahl.is_finite()),
     ("variance_0_axis", "by_input", |pytorch, dahl| pytorch.is_infinite() && dahl.is_nan()),
 ];
 
