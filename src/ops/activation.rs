@@ -226,7 +226,7 @@ pub fn tanh_shrink_backward<T: Real>(x: T, gradient: T) -> T {
 /// `out = x` where `x > 0`, else `alpha * (exp(x / alpha) - 1)`, whose slope at 0 is 1 (Barron 2017, *Continuously
 /// differentiable exponential linear units*).
 // exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the error of the quotient adds at most 1.
-#[codelet(R, W, parallel, reference = reference::celu, error = ulp(6))]
+#[codelet(R, W, check(alpha != T::ZERO), parallel, reference = reference::celu, error = ulp(6))]
 pub fn celu<T: Real>(x: T, alpha: T) -> T {
     if x > T::ZERO { x } else { alpha * (x / alpha).exp_m1() }
 }

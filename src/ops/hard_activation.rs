@@ -34,8 +34,8 @@ pub fn hard_swish<T: Real>(x: T) -> T {
     }
 }
 
-/// `out = min(max(x, low), high)`, element by element; NaN stays NaN.
-#[codelet(R, W, reference = reference::hard_tanh, error = rounded)]
+/// `out = min(max(x, low), high)`, element by element; NaN stays NaN. `low` is at most `high`.
+#[codelet(R, W, check(low <= high), reference = reference::hard_tanh, error = rounded)]
 pub fn hard_tanh<T: Real>(x: T, low: T, high: T) -> T {
     if x <= low {
         low
@@ -73,7 +73,7 @@ pub fn hard_shrink<T: Real>(x: T, threshold: T) -> T {
 
 /// `out = x - threshold` where `x > threshold`, `x + threshold` where `x < -threshold`, else 0; NaN stays NaN. The threshold is
 /// at least 0.
-#[codelet(R, W, reference = reference::soft_shrink, error = rounded)]
+#[codelet(R, W, check(threshold >= T::ZERO), reference = reference::soft_shrink, error = rounded)]
 pub fn soft_shrink<T: Real>(x: T, threshold: T) -> T {
     if x.abs() <= threshold {
         T::ZERO

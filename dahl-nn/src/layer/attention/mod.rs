@@ -119,7 +119,7 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
     /// stored, so that memory is quadratic in the tokens. An invalid probability is an error of [`forward`](Self::forward).
     #[track_caller]
     pub fn dropout(mut self, probability: f64) -> Self {
-        self.dropout = (probability != 0.0).then(|| Dropout::new(probability));
+        self.dropout = if probability == 0.0 { None } else { Some(Dropout::new(probability)) };
         self
     }
 

@@ -90,7 +90,7 @@ impl<'m, T: Real> GraphAttention<'m, T> {
     /// [`forward`](Self::forward).
     #[track_caller]
     pub fn dropout(mut self, probability: f64) -> Self {
-        self.dropout = (probability != 0.0).then(|| Dropout::new(probability));
+        self.dropout = if probability == 0.0 { None } else { Some(Dropout::new(probability)) };
         self
     }
 
