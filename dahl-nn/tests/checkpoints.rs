@@ -140,6 +140,19 @@ fn a_file_without_an_average_changes_nothing() {
     average.update(&Linear::<f32>::new(&mut Init::new(&arena, 1), 7, 3).unwrap()).unwrap();
     let error = save_checkpoint_with_average(&path, &net, &adam, &average).unwrap_err().to_string();
     assert!(error.contains("WeightAverage"), "{error}");
+    // Parameters that begin with those of the average, and the reverse.
+    let init = &mut Init::new(&arena, 1);
+    let mut linears = [Linear::<f32>::without_bias(init, 7, 3).unwrap(), Linear::new(init, 7, 3).unwrap()];
+    for _ in 0..2 {
+        let mut average = WeightAverage::mean();
+        average.update(&linears[0]).unwrap();
+        let error = save_checkpoint_with_average(&path, &linears[1], &adam, &average).unwrap_err();
+        assert!(error.to_string().contains("WeightAverage"), "{error}");
+        let error = average.update(&linears[1]).unwrap_err();
+        assert!(error.to_string().contains("WeightAverage"), "{error}");
+        average.copy_to(&mut linears[1]).unwrap_err();
+        linears.reverse();
+    }
 }
 
 #[test]

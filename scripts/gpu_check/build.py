@@ -57,16 +57,17 @@ def build(root: pathlib.Path, folder: pathlib.Path) -> None:
             shutil.copy2(built, to)
             subprocess.run(["strip", to], check=False)
             listed[kind].append({"package": package, "name": name, "file": to.name})
-    copy_fake_driver(root, folder)
+            copy_fake_driver(built, folder)
     (folder / LIST).write_text(json.dumps(listed, indent=1))
 
 
-def copy_fake_driver(root: pathlib.Path, folder: pathlib.Path) -> None:
-    """The libraries of the fake driver, if they were built with a test."""
-    found = sorted(root.glob("target/*/build/fake-cuda-*/out/lib/libcuda.so.1"), key=lambda path: path.stat().st_mtime)
+def copy_fake_driver(program: pathlib.Path, folder: pathlib.Path) -> None:
+    """The libraries of the fake driver, if they were built with this test."""
+    profile = program.parents[1]
+    found = sorted(profile.glob("build/fake-cuda-*/out/lib/libcuda.so.1"), key=lambda path: path.stat().st_mtime)
     to = folder / "fake-cuda"
-    shutil.rmtree(to, ignore_errors=True)
     if found:
+        shutil.rmtree(to, ignore_errors=True)
         shutil.copytree(found[-1].parent, to, symlinks=True)
         for library in to.iterdir():
             subprocess.run(["strip", "-g", library], check=False)

@@ -134,7 +134,7 @@ pub fn prelu<T: Real>(x: T, slope: T) -> T {
 
 /// `out = value * sigmoid(gate)`, element by element: the gated linear unit of the two halves of a layer's output (Dauphin,
 /// Fan, Auli and Grangier 2017, *Language modeling with gated convolutional networks*).
-// As `silu`.
+// As `silu`, while `exp(-|gate|)` is a normal number.
 #[codelet(R, R, W, parallel, reference = reference::glu, error = ulp(5))]
 pub fn glu<T: Real>(value: T, gate: T) -> T {
     // Of -|gate|; by a branch, whose derivative at 0 is that of the function.
@@ -148,7 +148,7 @@ pub fn glu<T: Real>(value: T, gate: T) -> T {
 /// `tanh(ln(1 + e))` is `e * (e + 2) / (e * (e + 2) + 2)`, whose terms do not cancel; above zero it is computed from
 /// `exp(-x)`.
 // exp is off by 1.2 ulp, 2.4 units of roundoff; with the sums and the products, numerator and denominator are off by 5.2
-// and 4.1; then the quotient and the product.
+// and 4.1; then the quotient and the product. That holds while `exp(-|x|)` is a normal number.
 #[codelet(R, W, parallel, gradient = mish_gradient(x), reference = reference::mish, error = ulp(12))]
 pub fn mish<T: Real>(x: T) -> T {
     let two = T::from_f64(2.0);

@@ -109,3 +109,26 @@ pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl:
     });
     Ok(())
 }
+
+#[test]
+fn rrelu_draws_slopes_in_training() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let x = rt.from_vec([1000], [vec![-1.0_f64; 999], vec![2.0]].concat())?;
+    let slopes = |seed| -> dahl::Result<Vec<f64>> {
+        let mut step = Step::evaluating(&rt).seed(seed);
+        step.set_training(true);
+        let out = RRelu::new(0.25, 0.75).forward(&step, &x)?.to_vec()?;
+        assert_eq!(out[999], 2.0);
+        Ok(out[..999].iter().map(|out| -out).collect())
+    };
+    let drawn = slopes(1)?;
+    assert!(drawn.iter().all(|slope| (0.25..=0.75).contains(slope)), "{drawn:?}");
+    let mean = drawn.iter().sum::<f64>() / 999.0;
+    // The standard deviation of the mean is 0.0046.
+    assert!((mean - 0.5).abs() < 0.025, "{mean}");
+    let variance = drawn.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / 999.0;
+    assert!((variance - 0.25 / 12.0).abs() < 0.004, "{variance}");
+    assert_eq!(slopes(1)?, drawn);
+    assert_ne!(slopes(2)?, drawn);
+    Ok(())
+}

@@ -193,7 +193,12 @@ fn dropout_between_layers_is_for_training_alone() -> dahl::Result<()> {
     let one_layer = || Lstm::<f32>::new(&mut Init::new(&arena, 3), 3, 4, 1);
     let dropped = one_layer()?.dropout(0.5).forward(&step, &x)?.to_vec()?;
     assert_eq!(dropped, one_layer()?.forward(&step, &x)?.to_vec()?);
-    let error = lstm()?.dropout(1.0).forward(&step, &x).unwrap_err().to_string();
-    assert!(error.contains("Dropout: probability"), "{error}");
+    // Also where nothing would be dropped.
+    for plain in [lstm()?, one_layer()?] {
+        let (invalid, line) = (plain.dropout(1.0), line!());
+        let error = invalid.forward(&step, &x).unwrap_err().to_string();
+        let place = format!("{}:{line}", file!());
+        assert!(error.contains("Dropout: probability") && error.contains(&place), "{error}");
+    }
     Ok(())
 }
