@@ -244,7 +244,7 @@ fn mistakes_are_named_with_their_lines() {
                 "constexpr int N = 4;\n{}",
                 kernel("a, types(T: real), let(N = 2), grid(N), block(1)", view)
             ),
-            "kernels/a.cu:3: `let(N = ..)`: another number, parameter or function has this name",
+            "kernels/a.cu:3: `let(n = ..)`: another number, parameter or function has this name",
         ),
         (
             kernel("a, types(T: real), grid(1), block(1), when(x)", view),
