@@ -241,8 +241,8 @@ fn mistakes_are_named_with_their_lines() {
         ),
         (
             format!(
-                "constexpr int N = 4;\n{}",
-                kernel("a, types(T: real), let(N = 2), grid(N), block(1)", view)
+                "constexpr int n = 4;\n{}",
+                kernel("a, types(T: real), let(n = 2), grid(n), block(1)", view)
             ),
             "kernels/a.cu:3: `let(n = ..)`: another number, parameter or function has this name",
         ),
