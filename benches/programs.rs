@@ -3,8 +3,10 @@
 //!
 //! `cargo bench -p dahl-benches --bench programs [-- --len 1000000 --rounds 21]`. It prints medians and the planned peaks. With
 //! `--passes`, it measures each pass on five other programs, and with `--memory`, what a limit on memory costs a step of a
-//! transformer (`docs/measurements/passes.md`).
+//! transformer (`docs/measurements/passes.md`); with `--extents`, what a recording for another extent costs.
 
+#[path = "programs/extents.rs"]
+mod extents;
 #[path = "programs/limits.rs"]
 mod limits;
 #[path = "programs/passes.rs"]
@@ -94,7 +96,7 @@ macro_rules! measure {
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (mut len, mut rounds) = (1_000_000, 21);
-    let (mut of_passes, mut of_memory) = (false, false);
+    let (mut of_passes, mut of_memory, mut of_extents) = (false, false, false);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
@@ -102,6 +104,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             Long("rounds") => rounds = arguments.value()?.parse()?,
             Long("passes") => of_passes = true,
             Long("memory") => of_memory = true,
+            Long("extents") => of_extents = true,
             Long("bench") => {}
             other => return Err(other.unexpected().into()),
         }
@@ -112,6 +115,9 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
     if of_memory {
         return Ok(limits::measure(&rt, rounds)?);
+    }
+    if of_extents {
+        return Ok(extents::measure(&rt)?);
     }
     let array = |seed: usize| {
         rt.from_vec([len], (0..len).map(|i| ((i + seed) * 37 % 101) as f32 / 50.0 - 1.0).collect())

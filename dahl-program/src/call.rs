@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dahl_core::__program::{
-    Bindings, Detached, Engine, Instance, Outputs, Signature, record, refusal, require_no_recording,
+    Bindings, Detached, Engine, Instance, Outputs, Scratch, Signature, record, refusal, require_no_recording,
 };
 use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
@@ -49,6 +49,8 @@ pub struct Program {
     replays: u64,
     /// The seed of the random numbers of the calls to come, and how many come before, unless each call has a seed.
     random: Option<(u64, u64)>,
+    /// The memory of all recordings.
+    scratch: Option<Arc<Scratch>>,
     spare: (Bindings<'static>, Bindings<'static>),
 }
 
@@ -98,6 +100,7 @@ impl Program {
             recordings: 0,
             replays: 0,
             random: None,
+            scratch: None,
             spare,
         }
     }
@@ -112,19 +115,20 @@ impl Program {
     /// Forgets all recordings: the next call records.
     pub fn forget(&mut self) {
         self.kept.clear();
+        self.scratch = None;
     }
 
     /// Sets the passes of graphs that are recorded from now on.
     pub fn set_passes(&mut self, passes: Passes) {
         self.passes = passes;
-        self.kept.clear();
+        self.forget();
     }
 
     /// Whether the tasks get an order in which little memory is in use at one time, which then holds for every run as far as
     /// arrays share memory by it. Otherwise only arrays share it whose tasks cannot run side by side anyway.
     pub fn set_tight(&mut self, tight: bool) {
         self.tight = tight;
-        self.kept.clear();
+        self.forget();
     }
 
     /// Limits the bytes of the arrays that it makes: it is [tight](Self::set_tight), and tasks run again for later readers where
@@ -138,7 +142,7 @@ impl Program {
     /// something else is an error, which names what differs: codelets whose declarations have changed, tasks, arrays.
     pub fn add_listing(&mut self, listing: Listing) {
         self.listings.push(listing);
-        self.kept.clear();
+        self.forget();
     }
 
     /// As [`add_listing`](Self::add_listing), with the listing in a file.
@@ -307,7 +311,7 @@ impl Program {
 
     /// Records the function for the arguments.
     fn record<A>(
-        &self,
+        &mut self,
         arguments: &mut A,
         before: &Detached,
         names: &[String],
@@ -334,7 +338,13 @@ impl Program {
         if let Some(most) = self.most_bytes.filter(|&most| planned.memory.all_bytes() > most) {
             return Err(refusal(name, planned.memory.too_large_for(most), location));
         }
-        let (memory, instance) = planner.instance(&graph, planned)?;
+        let scratch = match &self.scratch {
+            // A replica of an array on a device may come home later, so its memory at home is not another recording's.
+            Some(scratch) if !self.engine.has_devices() => Arc::clone(scratch),
+            _ => Scratch::new(&self.engine)?,
+        };
+        let (memory, instance) = planner.instance(&graph, planned, Some(&scratch))?;
+        self.scratch = Some(scratch);
         reports.extend(on_device(&instance, graph.tasks()));
         Ok(Kept {
             signature: before.signature().clone(),

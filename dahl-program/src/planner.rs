@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use dahl_core::__program::{ArraySpec, Engine, Initial, Instance, Place, Step};
+use dahl_core::__program::{ArraySpec, Begins, Engine, Initial, Instance, Place, Scratch, Step};
 use dahl_core::{Codelet, Result};
 
 use crate::graph::{Array, Graph, Order, Origin};
@@ -83,16 +83,21 @@ impl Planner<'_> {
         notes
     }
 
-    /// The instance of a graph that was planned.
+    /// The instance of a graph that was planned, with its memory in `scratch`; without it, that of a body.
     ///
     /// # Errors
     /// As [`Instance::new`].
-    pub(crate) fn instance(&self, graph: &Graph, planned: Planned) -> Result<(MemoryPlan, Arc<Instance>)> {
+    pub(crate) fn instance(
+        &self,
+        graph: &Graph,
+        planned: Planned,
+        scratch: Option<&Arc<Scratch>>,
+    ) -> Result<(MemoryPlan, Arc<Instance>)> {
         let Planned { memory, order, bodies } = planned;
         let mut steps = Vec::with_capacity(graph.steps().len());
         for ((task, after), planned) in graph.steps().iter().zip(order.after).zip(bodies) {
             let bodies = task.bodies.iter().zip(planned);
-            let bodies = bodies.map(|(body, planned)| Ok(self.instance(body, planned)?.1));
+            let bodies = bodies.map(|(body, planned)| Ok(self.instance(body, planned, None)?.1));
             steps.push(Step {
                 kind: task.kind.clone(),
                 arrays: task.uses.iter().map(|access| access.array).collect(),
@@ -104,7 +109,8 @@ impl Planner<'_> {
         }
         let arrays = arrays(graph, &memory);
         let bytes = memory.peak_bytes();
-        let instance = Instance::new(self.engine, self.codelet, arrays, bytes, steps, self.location)?;
+        let instance =
+            Instance::new(self.engine, self.codelet, arrays, bytes, steps, scratch, self.location)?;
         Ok((memory, instance))
     }
 }
@@ -130,7 +136,7 @@ fn arrays(graph: &Graph, memory: &MemoryPlan) -> Vec<ArraySpec> {
         };
         let is_made = matches!(array.origin(), Origin::Temporary);
         let initial = match &array.initial {
-            Initial::Bytes(bytes) if is_made => Some(bytes.clone()),
+            Initial::Bytes(bytes) if is_made => Some(Arc::clone(bytes)),
             _ => None,
         };
         ArraySpec {
@@ -138,7 +144,11 @@ fn arrays(graph: &Graph, memory: &MemoryPlan) -> Vec<ArraySpec> {
             bytes: array.bytes(),
             place,
             part: array.part,
-            begins: is_made && begins[number] == Some(true) && changes[number],
+            begins: match is_made && begins[number] == Some(true) {
+                true if changes[number] => Begins::EachReplay,
+                true => Begins::Placed,
+                false => Begins::Unset,
+            },
             initial,
         }
     };

@@ -26,7 +26,7 @@ pub(crate) fn recorded(actions: &[Action], passes: Passes, listings: &[Listing])
     program.set_passes(passes);
     listings.iter().for_each(|listing| program.add_listing(listing.clone()));
     let mut unused = Oracle::new();
-    program.call::<_, ()>(&mut Arrays(&mut world), Location::caller(), |arrays, _, _| {
+    program.call::<_, ()>(&mut Arrays(&mut world, 0), Location::caller(), |arrays, _, _| {
         let mut actions = actions.iter().filter(|action| is_recordable(action));
         actions.try_for_each(|action| run(action, arrays.0, &mut unused))
     })?;

@@ -19,14 +19,15 @@ pub(crate) static BODY: Body =
 /// How often a program runs: the first time it is recorded.
 const ROUNDS: usize = 3;
 
-/// The arrays of a world, as the arguments of a program.
-pub(crate) struct Arrays<'w, 'r>(pub(crate) &'w mut World<'r>);
+/// The arrays of a world, as the arguments of a program, and the number of the segment that it runs.
+pub(crate) struct Arrays<'w, 'r>(pub(crate) &'w mut World<'r>, pub(crate) usize);
 
 impl Arguments for Arrays<'_, '_> {
     fn bind<'b>(&'b mut self, bindings: &mut Bindings<'b>) {
         let World { arrays, totals, .. } = &mut *self.0;
         arrays.iter_mut().for_each(|array| bindings.write(array));
         totals.iter_mut().for_each(|total| bindings.write(total));
+        bindings.count(self.1);
     }
 
     fn name(&self, _: &[&str], names: &mut Vec<String>) {
@@ -48,24 +49,21 @@ pub(crate) fn is_recordable(action: &Action) -> bool {
     }
 }
 
-/// Runs a program several times. What can be recorded is, in segments between what cannot.
+/// Runs a program several times. What can be recorded is, in segments between what cannot. The segments are recordings of one
+/// program, which share its memory.
 fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose: bool) -> Result<()> {
     let (new, new_total) = (|| rt.zeros([ROWS, COLUMNS]), || rt.zeros([ROWS, COLUMNS]));
     let arrays = [new()?, new()?, new()?, new()?];
     let mut world = World { rt, arrays, totals: [new_total()?, new_total()?], may_lose };
     let mut oracle = Oracle::new();
     let segments: Vec<&[Action]> = actions.chunk_by(|a, b| is_recordable(a) && is_recordable(b)).collect();
-    let mut programs: Vec<Program> = segments
-        .iter()
-        .map(|_| {
-            let mut program = Program::new(rt, &BODY);
-            program.set_passes(passes);
-            program.set_tight(tight);
-            program
-        })
-        .collect();
+    let mut program = Program::new(rt, &BODY);
+    program.set_passes(passes);
+    program.set_tight(tight);
+    // A total whose leaves have another length is recorded again.
+    program.set_kept(ROUNDS * segments.len());
     for _ in 0..ROUNDS {
-        for (segment, program) in segments.iter().zip(&mut programs) {
+        for (number, segment) in segments.iter().enumerate() {
             if !is_recordable(&segment[0]) {
                 oracle.predict(&segment[0]);
                 run(&segment[0], &mut world, &mut oracle)?;
@@ -77,16 +75,13 @@ fn check(actions: &[Action], rt: &Runtime, passes: Passes, tight: bool, may_lose
                 oracle.predict(&action);
             }
             let mut unused = Oracle::new();
-            program.call::<_, ()>(&mut Arrays(&mut world), Location::caller(), |arrays, _, _| {
+            program.call::<_, ()>(&mut Arrays(&mut world, number), Location::caller(), |arrays, _, _| {
                 segment.iter().try_for_each(|action| run(action, arrays.0, &mut unused))
             })?;
         }
     }
-    for (segment, program) in segments.iter().zip(&programs) {
-        let calls = if is_recordable(&segment[0]) { ROUNDS as u64 } else { 0 };
-        // A total whose leaves have another length is recorded again.
-        assert_eq!(program.recordings() + program.replays(), calls);
-    }
+    let recordable = segments.iter().filter(|segment| is_recordable(&segment[0])).count();
+    assert_eq!(program.recordings() + program.replays(), (ROUNDS * recordable) as u64);
     assert_all_held(&world, &mut oracle);
     while rt.wait().is_err() {} // somebody has seen the failures
     Ok(())

@@ -1,6 +1,7 @@
 //! Programs: what they record, replay, optimise, plan and refuse.
 
 mod data;
+mod extents;
 mod flow;
 mod fusion;
 mod in_place;

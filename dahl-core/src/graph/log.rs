@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::sync::Arc;
 
 use super::region::LoggedFlow;
 use crate::array_id::ArrayId;
@@ -48,7 +49,7 @@ pub enum Initial {
     /// Zeros, or no value: a task that reads it finds zeros.
     Zeros,
     /// These bytes.
-    Bytes(Vec<u8>),
+    Bytes(Arc<[u8]>),
 }
 
 /// The place of a part.
@@ -207,7 +208,7 @@ impl Log {
 
     /// The host has filled a new array.
     pub(crate) fn filled(&self, id: ArrayId, elements: &[u8]) {
-        self.entries().change(id, |array| array.initial = Initial::Bytes(elements.to_vec()));
+        self.entries().change(id, |array| array.initial = Initial::Bytes(elements.into()));
     }
 
     /// A task was submitted, on these arrays.

@@ -276,6 +276,19 @@ impl ArrayState {
         unsafe { (*self.body.get()).home.pointer }
     }
 
+    /// Moves its place in main memory. Its elements stay behind: it has no value.
+    ///
+    /// # Safety
+    /// The caller has exclusive access, and the memory has as many bytes and is used by nothing else.
+    pub(crate) unsafe fn move_to(&self, pointer: *mut u8) {
+        self.replicas.stay_home();
+        // SAFETY: guaranteed by the caller; no replica is valid, so none is evicted (C4).
+        let body = unsafe { &mut *self.body.get() };
+        body.home.pointer = pointer;
+        body.failure = None;
+        self.content.set(Content::Unset);
+    }
+
     /// Whether no access is in progress and none is pending: no partition or reduction is open.
     fn is_quiet(&self) -> bool {
         // In this order: a thread that sees that no partition or reduction is open sees in the chain what closed them.

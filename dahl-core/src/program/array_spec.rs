@@ -1,5 +1,7 @@
 //! [`ArraySpec`]: an array of an instance, as data.
 
+use std::sync::Arc;
+
 use crate::element::ElementType;
 use crate::graph::PartOf;
 
@@ -14,10 +16,21 @@ pub struct ArraySpec {
     pub place: Place,
     /// For a bound array that is a part of another one: its place there.
     pub part: Option<PartOf>,
-    /// Whether a task reads it before one has written all of it: then each replay begins with its first value.
-    pub begins: bool,
+    /// When it gets its first value.
+    pub begins: Begins,
     /// Its first value, if that is not zeros.
-    pub initial: Option<Vec<u8>>,
+    pub initial: Option<Arc<[u8]>>,
+}
+
+/// When an array of an instance gets its first value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// Never: a task writes all of it before one reads it, or it is bound.
+    Unset,
+    /// Before each replay: a task reads it before one has written all of it.
+    EachReplay,
+    /// When it gets its place: tasks only read it.
+    Placed,
 }
 
 /// Where an array of an instance is.

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::array_spec::{ArraySpec, Place};
+use super::array_spec::{ArraySpec, Begins, Place};
 use super::bodies;
 use super::step_kind::StepKind;
 use super::steps::Step;
@@ -16,8 +16,8 @@ use crate::graph::{PartOf, span};
 ///
 /// # Errors
 /// What is wrong: a step that does not fit its arrays, two steps on one array, on an array and a part of it, or on two
-/// arrays that share memory, of which neither comes after the other, an order with a circle, or an array that shares its
-/// place and keeps a value.
+/// arrays that share memory, of which neither comes after the other, an order with a circle, an array that shares its
+/// place and keeps a value, or a change of one that gets its value once.
 pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step]) -> Result<(), String> {
     for (number, step) in steps.iter().enumerate() {
         check_step(arrays, step).map_err(|fact| format!("step {number}: {fact}"))?;
@@ -40,6 +40,9 @@ pub(super) fn check(arrays: &[ArraySpec], bytes: usize, steps: &[Step]) -> Resul
     for (number, step) in steps.iter().enumerate() {
         open.step(arrays, step).map_err(|fact| format!("step {number}: {fact}"))?;
         for (array, writes) in uses(step) {
+            if writes && arrays[array].begins == Begins::Placed {
+                return Err(format!("step {number} changes array {array}, which gets its value once"));
+            }
             ordered[array].add(&mut order, number, writes).map_err(|earlier| {
                 format!("steps {earlier} and {number} use array {array}, and neither comes after the other")
             })?;
@@ -301,7 +304,7 @@ fn check_places(
     placed.sort_unstable();
     for (position, &(_, end, array)) in placed.iter().enumerate() {
         for &(_, _, other) in placed[position + 1..].iter().take_while(|(begin, ..)| *begin < end) {
-            let keeps = |array: usize| arrays[array].begins || arrays[array].initial.is_some();
+            let keeps = |array: usize| arrays[array].begins != Begins::Unset || arrays[array].initial.is_some();
             let nothing = Vec::new();
             let [one, two] = [array, other].map(|array| used.get(&array).unwrap_or(&nothing));
             let mut precedes = |earlier: &[usize], later: &[usize]| {

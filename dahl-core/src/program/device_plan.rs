@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::array_spec::{ArraySpec, Place};
+use super::array_spec::{ArraySpec, Begins, Place};
 use super::step_kind::StepKind;
 use crate::access::AccessMode;
 use crate::description::{Placement, Step as Part, TaskDesc};
@@ -155,7 +155,7 @@ impl<'a> Places<'a> {
         for (array, spec) in arrays.iter().enumerate() {
             let Place::At(offset) = spec.place else { continue };
             let fill = || match &spec.initial {
-                Some(bytes) => Fill::Bytes(bytes.clone()),
+                Some(bytes) => Fill::Bytes(bytes.to_vec()),
                 None => Fill::zeros(spec.bytes),
             };
             match this.uses[array] {
@@ -163,7 +163,7 @@ impl<'a> Places<'a> {
                     this.constant_of.insert(array, this.constants.len());
                     this.constants.push(fill());
                 }
-                Some(_) if spec.begins => {
+                Some(_) if spec.begins == Begins::EachReplay => {
                     this.reset_of.insert(array, this.resets.len() as u32);
                     this.resets.push((offset, fill()));
                 }

@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::apart::Apart;
-use super::array_spec::{ArraySpec, Place};
+use super::array_spec::{ArraySpec, Begins, Place};
 use super::bodies::{Instances, fill_flow};
 use super::bound::{BoundSpec, bound};
 use super::check;
@@ -15,20 +15,20 @@ use super::engine::Engine;
 use super::first_value::give_first_value;
 use super::on_device::OnDevice;
 use super::pending_call::PendingCalls;
+use super::scratch::{Scratch, Tenancy};
 use super::step_kind::StepKind;
 use super::steps::Step;
 use super::target::{Target, targets};
 use super::target_choice::{Candidate, Moment, TargetChoice};
 use super::varying::{CallNumbers, Varying};
-use crate::array::Array;
 use crate::codelet::Codelet;
 use crate::description::Placement;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{
     ArrayState, Content, DeviceProgram, Keeps, Origin, Party, Record, Replay, Running, Submitted,
 };
-use crate::memory::{ALIGN_BYTES, Block, Holder};
-use crate::task::{self, block_in_submission};
+use crate::memory::ALIGN_BYTES;
+use crate::task;
 
 /// A program that is ready to run.
 #[derive(Debug)]
@@ -40,12 +40,22 @@ pub struct Instance {
     replay: Box<Replay>,
     /// Those that are not bound.
     arrays: Vec<Option<NonNull<ArrayState>>>,
+    /// Those that have a place in its memory, with that place.
+    placed: Vec<(NonNull<ArrayState>, usize)>,
+    /// Arrays that get their first value, which is this or zeros, with their place.
+    constants: Vec<(NonNull<ArrayState>, Option<Arc<[u8]>>)>,
+    /// The bodies of branches and loops, with the places of their memory in its memory.
+    bodies: Vec<(Arc<Self>, usize)>,
+    /// The bytes of its memory, with that of its bodies.
+    bytes: usize,
+    /// Its right to use the program's memory; none for a body, which has a place in that of its program.
+    tenancy: Option<Tenancy>,
     /// Of each bound array: the accesses to it, by step and number.
     uses: Vec<Vec<(u32, u32)>>,
     /// What each bound array must be.
     bound: Vec<BoundSpec>,
     /// Arrays that begin each replay with their first value, which is this or zeros.
-    begins: Vec<(NonNull<ArrayState>, Option<Vec<u8>>)>,
+    begins: Vec<(NonNull<ArrayState>, Option<Arc<[u8]>>)>,
     /// The plain arguments that each replay sets, by step.
     varying: Vec<(u32, Varying)>,
     /// The bytes of numbers that a call needs for that.
@@ -56,10 +66,7 @@ pub struct Instance {
     choice: Option<TargetChoice>,
     /// The steps whose tasks may run on any worker.
     free: Box<[u32]>,
-    /// Each replay accesses it exclusively.
-    turn: Array<'static, u8, 1>,
     pending: PendingCalls,
-    _block: Block,
 }
 
 // SAFETY: the states are the instance's own; the records belong to the thread that begins a replay, and one
@@ -87,7 +94,8 @@ impl Keeps for Instance {
 }
 
 impl Instance {
-    /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together.
+    /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together, in `scratch`; or
+    /// without it, a body of a branch or of a loop, which has its memory in that of its program.
     ///
     /// # Errors
     /// If memory cannot be allocated; or if the steps could run in an order in which two of them meet in memory: the
@@ -98,6 +106,7 @@ impl Instance {
         arrays: Vec<ArraySpec>,
         bytes: usize,
         steps: Vec<Step>,
+        scratch: Option<&Arc<Scratch>>,
         location: &'static Location<'static>,
     ) -> Result<Arc<Self>> {
         check::check(&arrays, bytes, &steps).map_err(|fact| {
@@ -110,10 +119,8 @@ impl Instance {
         let placed = |array: &ArraySpec| if matches!(array.place, Place::At(_)) { array.bytes } else { 0 };
         let apart = engine.has_devices().then(|| Apart::of(arrays.iter().map(placed)));
         let host_bytes = apart.as_ref().map_or(bytes, |apart| apart.bytes);
-        let block =
-            block_in_submission(executor, host_bytes.max(ALIGN_BYTES), Holder::new("program", location))
-                .map_err(|shortage| shortage.at(location))?;
-        let (mut states, mut begins) = (Vec::with_capacity(arrays.len()), Vec::new());
+        let mut states = Vec::with_capacity(arrays.len());
+        let (mut placed, mut begins, mut constants) = (Vec::new(), Vec::new(), Vec::new());
         let bound = bound(&arrays, &steps);
         let mut bound_by = Vec::with_capacity(arrays.len());
         for (number, array) in arrays.iter().enumerate() {
@@ -126,20 +133,22 @@ impl Instance {
                 Place::Part(part) => ArrayState::create_part_of(&shared, array.element, part.layout),
                 Place::At(offset) => {
                     let offset = apart.as_ref().map_or(offset, |apart| apart.offsets[number]);
-                    assert!(offset + array.bytes <= block.bytes(), "an array is outside of its block");
-                    let pointer = block.pointer().wrapping_add(offset);
-                    if let Some(initial) = &array.initial {
-                        assert_eq!(initial.len(), array.bytes, "a value has the bytes of its array");
-                        // SAFETY: the range is within the block, which nothing else knows.
-                        unsafe { ptr::copy_nonoverlapping(initial.as_ptr(), pointer, initial.len()) };
-                    }
-                    let content = if array.initial.is_some() { Content::Ready } else { Content::Unset };
-                    let (element, bytes) = (array.element, array.bytes);
-                    ArrayState::create(&shared, element, pointer, bytes, Origin::None, content, None)
+                    assert!(offset + array.bytes <= host_bytes, "an array is outside of its memory");
+                    let (element, bytes, nowhere) = (array.element, array.bytes, ptr::null_mut());
+                    let (origin, content) = (Origin::None, Content::Unset);
+                    let state =
+                        ArrayState::create(&shared, element, nowhere, bytes, origin, content, None);
+                    placed.push((state, offset));
+                    state
                 }
             };
-            if array.begins {
-                begins.push((state, array.initial.clone()));
+            if let Some(initial) = &array.initial {
+                assert_eq!(initial.len(), array.bytes, "a value has the bytes of its array");
+            }
+            match array.begins {
+                Begins::Unset => {}
+                Begins::EachReplay => begins.push((state, array.initial.clone())),
+                Begins::Placed => constants.push((state, array.initial.clone())),
             }
             bound_by.push(0);
             states.push(Some(state));
@@ -147,7 +156,8 @@ impl Instance {
         let mut uses = vec![Vec::new(); bound.len()];
         let is_task = |step: &&Step| matches!(step.kind, StepKind::Task(_) | StepKind::Flow(_));
         let tasks = steps.iter().filter(is_task).count() as u64;
-        let mut flows = Vec::new();
+        let (mut flows, mut bodies) = (Vec::new(), Vec::new());
+        let mut bytes_with_bodies = host_bytes.next_multiple_of(ALIGN_BYTES);
         let mut records = Vec::with_capacity(steps.len());
         let mut varying = Vec::new();
         for (number, step) in steps.iter().enumerate() {
@@ -157,6 +167,10 @@ impl Instance {
             let desc = unsafe { record.desc_mut() };
             if let StepKind::Flow(flow) = step.kind {
                 fill_flow(desc, flow, step);
+                for body in &step.bodies {
+                    bodies.push((Arc::clone(body), bytes_with_bodies));
+                    bytes_with_bodies += body.bytes;
+                }
                 flows.push((number, Instances::new(flow, step.bodies.clone())));
             } else {
                 step.kind.describe(desc, step.arrays.len(), step.location);
@@ -206,13 +220,19 @@ impl Instance {
             (desc.place() == Placement::Any).then_some(number as u32)
         };
         let free = steps.iter().enumerate().filter_map(is_free).collect();
-        let turn = engine.output([0])?;
+        let let_in = |scratch: &Arc<Scratch>| scratch.let_in(engine, bytes_with_bodies, location);
+        let tenancy = scratch.map(let_in).transpose()?;
         let engine = engine.clone();
         Ok(Arc::new(Self {
             engine,
             name,
             replay,
             arrays: states,
+            placed,
+            constants,
+            bodies,
+            bytes: bytes_with_bodies,
+            tenancy,
             uses,
             bound,
             begins,
@@ -221,10 +241,8 @@ impl Instance {
             tasks,
             choice,
             free,
-            turn,
             on_device,
             pending: PendingCalls::default(),
-            _block: block,
         }))
     }
 
@@ -261,8 +279,11 @@ impl Instance {
     }
 
     /// The array that each replay accesses exclusively.
+    ///
+    /// # Panics
+    /// If it is a body, which runs in the turn of its program.
     pub(super) fn turn(&self) -> &ArrayState {
-        self.turn.state()
+        self.tenancy.as_ref().expect("a body is not submitted by itself").turn().state()
     }
 
     /// The engine of its runtime.
@@ -320,6 +341,12 @@ impl Instance {
         bound: impl Iterator<Item = NonNull<ArrayState>>,
         numbers: &CallNumbers,
     ) {
+        // SAFETY: guaranteed by the caller.
+        let memory = self.tenancy.as_ref().and_then(|tenancy| unsafe { tenancy.enter() });
+        if let Some(memory) = memory {
+            // SAFETY: the memory has as many bytes as the instance was let in for, and is this replay's.
+            unsafe { self.place(memory) };
+        }
         for (node, varying) in &self.varying {
             // SAFETY: no replay runs, so the records are this thread's.
             let desc = unsafe { self.replay.nodes()[*node as usize].record.desc_mut() };
@@ -345,6 +372,25 @@ impl Instance {
             Some(device) => unsafe { device.begin(executor, running, bound) },
             // SAFETY: as above.
             None => unsafe { self.begin_tasks(envelope, bound, target) },
+        }
+    }
+
+    /// Places its arrays in memory that begins here, and those of its bodies.
+    ///
+    /// # Safety
+    /// The memory has its bytes, and belongs to the replay that has the turn; none of its tasks has begun.
+    unsafe fn place(&self, memory: *mut u8) {
+        for (state, offset) in &self.placed {
+            // SAFETY: the instance keeps its states, of which none is used: no task has begun.
+            unsafe { state.as_ref().move_to(memory.wrapping_add(*offset)) };
+        }
+        for (state, initial) in &self.constants {
+            // SAFETY: as above.
+            unsafe { give_first_value(state.as_ref(), initial.as_deref()) };
+        }
+        for (body, offset) in &self.bodies {
+            // SAFETY: guaranteed by the caller: a body runs for a task of the replay.
+            unsafe { body.place(memory.wrapping_add(*offset)) };
         }
     }
 

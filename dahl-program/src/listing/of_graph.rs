@@ -75,7 +75,7 @@ fn listed_array(array: &Array, partitions: &mut HashMap<u64, usize>) -> ListedAr
         origin: array.origin,
         part: array.part.as_ref().map(&mut part),
         initial: match &array.initial {
-            Initial::Bytes(bytes) => Some(bytes.clone()),
+            Initial::Bytes(bytes) => Some(bytes.to_vec()),
             Initial::Zeros => None,
         },
     }

@@ -73,7 +73,7 @@ fn compute_constants(graph: &mut Graph, is_constant: &mut [bool]) -> Vec<String>
         let values: Vec<&[u8]> = values.iter().map(|value| &**value).collect();
         match compute(&part, &values).filter(|value| value.len() == made.bytes) {
             Some(value) => {
-                graph.arrays[output].initial = Initial::Bytes(value);
+                graph.arrays[output].initial = Initial::Bytes(value.into());
                 is_constant[output] = true;
                 goes.insert(step);
                 notes.push(format!("{what} is computed once"));

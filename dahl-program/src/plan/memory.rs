@@ -145,7 +145,7 @@ impl MemoryPlan {
         self.bodies_bytes += bytes;
     }
 
-    /// The bytes of the blocks of the bodies of branches and loops: each body has one of its own.
+    /// The bytes of the bodies of branches and loops, which share no memory with each other.
     pub fn bodies_bytes(&self) -> usize {
         self.bodies_bytes
     }
