@@ -36,7 +36,7 @@ soak-devices rounds="30":
 # Compares so many times 10,000 random programs of maps, views, reductions and products, with passes and without: a million by default.
 soak-passes rounds="100":
     for round in $(seq {{rounds}}); do \
-        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --test programs passes_change_no_bit || exit 1; \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --release --test dahl programs::random || exit 1; \
     done
 
 # Runs small programs on the whole runtime by seeded schedules. `DAHL_FUZZ_SEED=s just fuzz` replays one seed.

@@ -304,7 +304,8 @@ fn check_places(
     placed.sort_unstable();
     for (position, &(_, end, array)) in placed.iter().enumerate() {
         for &(_, _, other) in placed[position + 1..].iter().take_while(|(begin, ..)| *begin < end) {
-            let keeps = |array: usize| arrays[array].begins != Begins::Unset || arrays[array].initial.is_some();
+            let keeps =
+                |array: usize| arrays[array].begins != Begins::Unset || arrays[array].initial.is_some();
             let nothing = Vec::new();
             let [one, two] = [array, other].map(|array| used.get(&array).unwrap_or(&nothing));
             let mut precedes = |earlier: &[usize], later: &[usize]| {

@@ -4,9 +4,9 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::instance::Instance;
-use super::varying::CallNumbers;
+use super::Instance;
 use crate::graph::{ArrayState, Recipient, Submitted};
+use crate::program::varying::CallNumbers;
 use crate::sync::Mutex;
 use crate::task;
 
@@ -63,6 +63,6 @@ impl Recipient for PendingCall {
                 )
             };
         });
-        instance.pending().give_back(self);
+        instance.pending.give_back(self);
     }
 }

@@ -4,14 +4,14 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::bindings::Bindings;
-use super::instance::Instance;
-use super::over_ranks::hash_of_call;
+use super::Instance;
 use crate::access::AccessMode;
 use crate::codelet::in_kernel;
 use crate::description::{Action, Call};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Begin, Engine as _, Party};
+use crate::program::bindings::Bindings;
+use crate::program::over_ranks::hash_of_call;
 use crate::task::{Draft, drop_copy, runs_here};
 
 impl Instance {
@@ -27,8 +27,8 @@ impl Instance {
         outputs: &Bindings<'_>,
         location: &'static Location<'static>,
     ) -> Result<()> {
-        let executor = self.engine().executor();
-        let program = self.name().name;
+        let executor = self.engine.executor();
+        let program = self.name.name;
         let fail = |kind| Err(Error::at(kind, location));
         if in_kernel() {
             return fail(ErrorKind::InsideKernel { call: program });
@@ -39,7 +39,7 @@ impl Instance {
         if executor.is_forked() {
             return fail(ErrorKind::Forked { subject: program });
         }
-        arguments.require_usable(self.engine(), program, location)?;
+        arguments.require_usable(&self.engine, program, location)?;
         for (state, writes) in arguments.states() {
             if state.saves().forbids(if writes { AccessMode::RW } else { AccessMode::R }) {
                 return fail(ErrorKind::ChangesTape { codelet: program, parameter: "an argument" });
@@ -47,14 +47,14 @@ impl Instance {
         }
         let states = || arguments.states().chain(outputs.states());
         let kinds = || arguments.kinds().chain(outputs.kinds());
-        let fits = kinds().count() == self.bound().len()
-            && arguments.numbers.bytes.len() >= self.numbers()
-            && kinds().zip(self.bound()).all(|(kind, bound)| bound.fits(kind));
+        let fits = kinds().count() == self.bound.len()
+            && arguments.numbers.bytes.len() >= self.numbers
+            && kinds().zip(&self.bound).all(|(kind, bound)| bound.fits(kind));
         if !fits {
             let fact = "its arguments or its results are not those that it was recorded with".to_owned();
             return fail(ErrorKind::Program { program, fact });
         }
-        let mut draft = Draft::new(executor, Action::External(Call::new(self.name(), None)), location);
+        let mut draft = Draft::new(executor, Action::External(Call::new(self.name, None)), location);
         let push = |draft: &mut Draft<'_, _>, state: &ArrayState, writes| {
             let mode = if writes { AccessMode::RW } else { AccessMode::R };
             draft.push(state, mode, |layout| layout.set_contiguous(&[]));
@@ -76,8 +76,9 @@ impl Instance {
         for (state, writes) in states() {
             state.flush_pending(if writes { AccessMode::RW } else { AccessMode::R });
         }
-        push(&mut draft, self.turn(), true);
-        let mut call = self.pending().take();
+        let tenancy = self.tenancy.as_ref().expect("a body is not submitted by itself");
+        push(&mut draft, tenancy.turn().state(), true);
+        let mut call = self.pending.take();
         call.bound.extend(states().map(|(state, _)| NonNull::from(state)));
         if self.varies() {
             call.numbers.copy_from(&arguments.numbers);
