@@ -103,6 +103,15 @@ impl Instance {
         let placed = |array: &ArraySpec| if matches!(array.place, Place::At(_)) { array.bytes } else { 0 };
         let apart = engine.has_devices().then(|| Apart::of(arrays.iter().map(placed)));
         let host_bytes = apart.as_ref().map_or(bytes, |apart| apart.bytes);
+        let mut all_bytes = host_bytes.next_multiple_of(ALIGN_BYTES);
+        let place = |body: &Arc<Self>| {
+            let offset = all_bytes;
+            all_bytes += body.bytes;
+            (Arc::clone(body), offset)
+        };
+        let bodies = steps.iter().flat_map(|step| &step.bodies).map(place).collect();
+        let tenancy = scratch.map(|scratch| scratch.let_in(engine, all_bytes, location)).transpose()?;
+        // Nothing fails from here on: the states that are made are those of the result.
         let mut states = Vec::with_capacity(arrays.len());
         let (mut placed, mut begins, mut constants) = (Vec::new(), Vec::new(), Vec::new());
         let bound = bound(&arrays, &steps);
@@ -139,8 +148,7 @@ impl Instance {
         let mut uses = vec![Vec::new(); bound.len()];
         let is_task = |step: &&Step| matches!(step.kind, StepKind::Task(_) | StepKind::Flow(_));
         let tasks = steps.iter().filter(is_task).count() as u64;
-        let (mut flows, mut bodies) = (Vec::new(), Vec::new());
-        let mut bytes_with_bodies = host_bytes.next_multiple_of(ALIGN_BYTES);
+        let mut flows = Vec::new();
         let mut records = Vec::with_capacity(steps.len());
         let mut varying = Vec::new();
         for (number, step) in steps.iter().enumerate() {
@@ -150,10 +158,6 @@ impl Instance {
             let desc = unsafe { record.desc_mut() };
             if let StepKind::Flow(flow) = step.kind {
                 fill_flow(desc, flow, step);
-                for body in &step.bodies {
-                    bodies.push((Arc::clone(body), bytes_with_bodies));
-                    bytes_with_bodies += body.bytes;
-                }
                 flows.push((number, Instances::new(flow, step.bodies.clone())));
             } else {
                 step.kind.describe(desc, step.arrays.len(), step.location);
@@ -203,8 +207,6 @@ impl Instance {
             (desc.place() == Placement::Any).then_some(number as u32)
         };
         let free = steps.iter().enumerate().filter_map(is_free).collect();
-        let let_in = |scratch: &Arc<Scratch>| scratch.let_in(engine, bytes_with_bodies, location);
-        let tenancy = scratch.map(let_in).transpose()?;
         let engine = engine.clone();
         Ok(Arc::new(Self {
             engine,
@@ -214,7 +216,7 @@ impl Instance {
             placed,
             constants,
             bodies,
-            bytes: bytes_with_bodies,
+            bytes: all_bytes,
             tenancy,
             uses,
             bound,
