@@ -13,8 +13,9 @@ const WIDTH: usize = 64;
 
 /// The resident bytes of the process.
 fn resident_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    Some(4096 * text.split(' ').nth(1)?.parse::<u64>().ok()?)
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(1024 * line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?)
 }
 
 /// Calls the program with each length, the longest first, and then again, and prints a line of a table for each choice of

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dahl_core::__program::{
-    Bindings, Detached, Engine, Instance, Outputs, Scratch, Signature, record, refusal, require_no_recording,
+    Bindings, Detached, Engine, Instance, Outputs, ProgramMemory, Signature, record, refusal,
+    require_no_recording,
 };
 use dahl_core::{Arena, Codelet, Recording, Result, Runtime};
 
@@ -49,8 +50,8 @@ pub struct Program {
     replays: u64,
     /// The seed of the random numbers of the calls to come, and how many come before, unless each call has a seed.
     random: Option<(u64, u64)>,
-    /// The memory of all recordings.
-    scratch: Option<Arc<Scratch>>,
+    /// The memory of all recordings, on a runtime without devices.
+    memory: Option<Arc<ProgramMemory>>,
     spare: (Bindings<'static>, Bindings<'static>),
 }
 
@@ -100,7 +101,7 @@ impl Program {
             recordings: 0,
             replays: 0,
             random: None,
-            scratch: None,
+            memory: None,
             spare,
         }
     }
@@ -115,7 +116,7 @@ impl Program {
     /// Forgets all recordings: the next call records.
     pub fn forget(&mut self) {
         self.kept.clear();
-        self.scratch = None;
+        self.memory = None;
     }
 
     /// Sets the passes of graphs that are recorded from now on.
@@ -338,13 +339,13 @@ impl Program {
         if let Some(most) = self.most_bytes.filter(|&most| planned.memory.all_bytes() > most) {
             return Err(refusal(name, planned.memory.too_large_for(most), location));
         }
-        let scratch = match &self.scratch {
-            // A replica of an array on a device may come home later, so its memory at home is not another recording's.
-            Some(scratch) if !self.engine.has_devices() => Arc::clone(scratch),
-            _ => Scratch::new(&self.engine)?,
+        let shared = match &self.memory {
+            Some(memory) => Arc::clone(memory),
+            None => ProgramMemory::new(&self.engine)?,
         };
-        let (memory, instance) = planner.instance(&graph, planned, Some(&scratch))?;
-        self.scratch = Some(scratch);
+        let (memory, instance) = planner.instance(&graph, planned, Some(&shared))?;
+        // A replica of an array on a device may come home later, so its memory at home is not another recording's.
+        self.memory = (!self.engine.has_devices()).then_some(shared);
         reports.extend(on_device(&instance, graph.tasks()));
         Ok(Kept {
             signature: before.signature().clone(),

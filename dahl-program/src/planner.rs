@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use dahl_core::__program::{ArraySpec, Begins, Engine, Initial, Instance, Place, Scratch, Step};
+use dahl_core::__program::{ArraySpec, Begins, Engine, Initial, Instance, Place, ProgramMemory, Step};
 use dahl_core::{Codelet, Result};
 
 use crate::graph::{Array, Graph, Order, Origin};
@@ -83,7 +83,7 @@ impl Planner<'_> {
         notes
     }
 
-    /// The instance of a graph that was planned, with its memory in `scratch`; without it, that of a body.
+    /// The instance of a graph that was planned, with its arrays in `of`; without it, that of a body.
     ///
     /// # Errors
     /// As [`Instance::new`].
@@ -91,7 +91,7 @@ impl Planner<'_> {
         &self,
         graph: &Graph,
         planned: Planned,
-        scratch: Option<&Arc<Scratch>>,
+        of: Option<&Arc<ProgramMemory>>,
     ) -> Result<(MemoryPlan, Arc<Instance>)> {
         let Planned { memory, order, bodies } = planned;
         let mut steps = Vec::with_capacity(graph.steps().len());
@@ -109,8 +109,7 @@ impl Planner<'_> {
         }
         let arrays = arrays(graph, &memory);
         let bytes = memory.peak_bytes();
-        let instance =
-            Instance::new(self.engine, self.codelet, arrays, bytes, steps, scratch, self.location)?;
+        let instance = Instance::new(self.engine, self.codelet, arrays, bytes, steps, of, self.location)?;
         Ok((memory, instance))
     }
 }

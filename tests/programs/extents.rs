@@ -1,9 +1,16 @@
 //! A dimension that varies: each extent has a recording, and all of them one block of memory.
 
-use dahl::ops::{add_init, exp_init, greater_init, matmul_init, mul_init, scale_self, sub_self, sum_init};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dahl::ops::{
+    add_init, add_self, concat_init, exp_init, greater_init, matmul_init, mul_init, scale_self, sub_self,
+    sum_init,
+};
 use dahl::prelude::*;
 
-/// `sum(exp(x w) offsets)`, where `offsets` are constants, and subtracts `x` from `rest` until its sum is at most 0.
+/// `sum(exp(x w) offsets) + 6 sum(x) + 2 size`, where `offsets` are constants, and subtracts `x` from `rest` until its sum is at
+/// most 0. The other terms come from arrays that begin each replay with a value: zeros and ones that are changed in place.
 #[program]
 fn score<'s>(
     scope: &'s Recording<'_>,
@@ -22,7 +29,14 @@ fn score<'s>(
         dahl::ops::greater(&sum_init(scope, &*rest)?, &arena.zeros([])?, goes_on)
     })?;
     let grown = exp_init(scope, &matmul_init(scope, x, w)?)?;
-    sum_init(scope, &mul_init(scope, &grown, &offsets)?)
+    let mut total = arena.zeros(x.shape())?;
+    add_self(&mut total, x)?;
+    add_self(&mut total, x)?;
+    let mut ones = arena.from_slice(x.shape(), &vec![1.0; x.len()])?;
+    add_self(&mut ones, &total)?;
+    let both = concat_init(scope, &[&total, &ones], 0)?;
+    let terms = add_init(scope, &sum_init(scope, &both)?, &sum_init(scope, &ones)?)?;
+    add_init(scope, &sum_init(scope, &mul_init(scope, &grown, &offsets)?)?, &terms)
 }
 
 const WIDTH: usize = 16;
@@ -37,7 +51,7 @@ fn by_hand(x: &[f64], w: &[f64], mut rest: Vec<f64>) -> (f64, Vec<f64>) {
     while rest.iter().sum::<f64>() > 0.0 {
         rest.iter_mut().zip(x).for_each(|(rest, x)| *rest -= x + x);
     }
-    let mut sum = 0.0;
+    let mut sum = 6.0 * x.iter().sum::<f64>() + 2.0 * x.len() as f64;
     for (row, x) in x.chunks(WIDTH).enumerate() {
         for col in 0..WIDTH {
             let product: f64 = x.iter().enumerate().map(|(inner, x)| x * w[inner * WIDTH + col]).sum();
@@ -83,6 +97,39 @@ fn scaled<'s>(
     sum_init(scope, &mul_init(scope, &add_init(scope, x, y)?, y)?)
 }
 
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Waits until the gate is open.
+#[codelet(RW)]
+fn pass_gate(x: &mut [f32]) {
+    while !IS_OPEN.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+    x[0] += 1.0;
+}
+
+/// A call with a larger extent replaces the memory of one that has not begun. It waits for memory that this one keeps.
+#[test]
+fn a_call_waits_for_memory_that_an_earlier_one_keeps() -> dahl::Result<()> {
+    // MB: the arguments of the first call 3.2 and its block 3.2; the arguments of the second one 3.6 and its block 3.6.
+    let rt = Runtime::builder().cpu_workers(2).cuda_devices(0).memory_limit_mb(12).build()?;
+    let mut program = Scaled::new(&rt).passes(Passes::none());
+    let array = |len: usize, value: f32| rt.from_vec([len], vec![value; len]);
+    let (mut x, y) = (array(400_000, 1.0)?, array(400_000, 2.0)?);
+    pass_gate(&mut x)?;
+    let first = program.call(&x, &y)?;
+    drop((x, y)); // their memory goes when the call has ended
+    let (x, y) = (array(450_000, 1.0)?, array(450_000, 2.0)?);
+    let opening = std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_millis(50));
+        IS_OPEN.store(true, Ordering::Release);
+    });
+    let second = program.call(&x, &y)?;
+    assert_eq!((first.to_vec()?, second.to_vec()?), (vec![6.0 * 400_000.0 + 2.0], vec![6.0 * 450_000.0]));
+    opening.join().expect("it only opens the gate");
+    Ok(())
+}
+
 #[test]
 fn all_extents_need_the_memory_of_the_largest() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(1).cuda_devices(0).build()?;
@@ -105,6 +152,12 @@ fn all_extents_need_the_memory_of_the_largest() -> dahl::Result<()> {
     }
     let larger = call(2 * largest)?;
     assert!(larger > bytes && larger < 3 * bytes, "{larger} bytes, and {bytes} for half of the extent");
+    // When the larger ones are forgotten, the memory is too large for the others.
+    for len in 1..70 {
+        call(len)?;
+    }
+    let smaller = call(1)?;
+    assert!(smaller < bytes / 4, "{smaller} bytes are kept for {bytes} before");
     drop(program);
     rt.wait()?;
     assert!(rt.memory()[0].current_bytes < bytes / 4, "the memory goes with the program");

@@ -276,10 +276,12 @@ impl ArrayState {
         unsafe { (*self.body.get()).home.pointer }
     }
 
-    /// Moves its place in main memory. Its elements stay behind: it has no value.
+    /// Gives an array of a program another place in main memory. Its elements stay behind: it has no value.
     ///
     /// # Safety
-    /// The caller has exclusive access, and the memory has as many bytes and is used by nothing else.
+    /// The caller has exclusive access, and no partition or reduction of it is open. The place has as many bytes, and keeps
+    /// them until the array is moved again or no access to it is left. Other arrays may have the same place, if no access to
+    /// them is in progress while one to this is.
     pub(crate) unsafe fn move_to(&self, pointer: *mut u8) {
         self.replicas.stay_home();
         // SAFETY: guaranteed by the caller; no replica is valid, so none is evicted (C4).
@@ -287,6 +289,14 @@ impl ArrayState {
         body.home.pointer = pointer;
         body.failure = None;
         self.content.set(Content::Unset);
+        // A task in place has renamed it: its buffer is for the next one.
+        if let Origin::Block(renamed) = std::mem::replace(&mut body.home.origin, Origin::None) {
+            self.own_bytes.fetch_sub(renamed.bytes(), Ordering::Relaxed);
+            if body.home.spare.is_none() {
+                self.own_bytes.fetch_add(renamed.bytes(), Ordering::Relaxed);
+                body.home.spare = Some(renamed);
+            }
+        }
     }
 
     /// Whether no access is in progress and none is pending: no partition or reduction is open.

@@ -27,7 +27,7 @@ pub struct MemoryPlan {
     /// Bytes that every plan for every order of the steps needs, as far as that is known.
     least_bytes: usize,
     sum_bytes: usize,
-    /// The bytes of the blocks of the bodies of branches and loops.
+    /// The bytes of the bodies of branches and loops.
     bodies_bytes: usize,
     extra_edges: Vec<(usize, usize)>,
 }
@@ -155,7 +155,7 @@ impl MemoryPlan {
         self.least_bytes = self.least_bytes.min(least_bytes);
     }
 
-    /// The bytes of its block and of those of bodies.
+    /// The bytes of its arrays and of those of bodies.
     pub fn all_bytes(&self) -> usize {
         self.peak_bytes + self.bodies_bytes
     }

@@ -43,7 +43,8 @@ impl Instance {
     ///
     /// # Safety
     /// The envelope has begun, and holds its accesses: to these arrays, and to the turn. For a body of a branch or of a loop:
-    /// the envelope is that, no body of it is running, and the turn is the one of its program.
+    /// the envelope is that, no body of it is running, the turn is the one of its program, and the replay of that, which runs,
+    /// has placed the body.
     pub(in crate::program) unsafe fn begin(
         self: Arc<Self>,
         envelope: NonNull<Submitted>,
@@ -51,9 +52,9 @@ impl Instance {
         numbers: &CallNumbers,
     ) {
         // SAFETY: guaranteed by the caller.
-        let memory = self.tenancy.as_ref().and_then(|tenancy| unsafe { tenancy.enter() });
-        if let Some(memory) = memory {
-            // SAFETY: the memory has as many bytes as the instance was let in for, and is this replay's.
+        let moved_to = self.share.as_ref().and_then(|share| unsafe { share.take_over() });
+        if let Some(memory) = moved_to {
+            // SAFETY: the block has the bytes of the instance's share, and this replay has taken it over.
             unsafe { self.place(memory) };
         }
         for (node, varying) in &self.varying {

@@ -13,7 +13,7 @@ use super::check;
 use super::device_plan::PlannedStep;
 use super::engine::Engine;
 use super::on_device::OnDevice;
-use super::scratch::{Scratch, Tenancy};
+use super::program_memory::{ProgramMemory, Share};
 use super::step_kind::StepKind;
 use super::steps::Step;
 use super::target::{Target, targets};
@@ -50,8 +50,8 @@ pub struct Instance {
     bodies: Vec<(Arc<Self>, usize)>,
     /// The bytes of its memory, with that of its bodies.
     bytes: usize,
-    /// Its right to use the program's memory; none for a body, which has a place in that of its program.
-    tenancy: Option<Tenancy>,
+    /// Of the program's memory; none for a body, whose memory is a part of its program's.
+    share: Option<Share>,
     /// Of each bound array: the accesses to it, by step and number.
     uses: Vec<Vec<(u32, u32)>>,
     /// What each bound array must be.
@@ -78,8 +78,8 @@ unsafe impl Send for Instance {}
 unsafe impl Sync for Instance {}
 
 impl Instance {
-    /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together, in `scratch`; or
-    /// without it, a body of a branch or of a loop, which has its memory in that of its program.
+    /// A program of `steps` on `arrays`, of which those that are not bound have `bytes` bytes together, in `memory`; or
+    /// without it, a body of a branch or of a loop, whose memory is a part of its program's.
     ///
     /// # Errors
     /// If memory cannot be allocated; or if the steps could run in an order in which two of them meet in memory: the
@@ -90,7 +90,7 @@ impl Instance {
         arrays: Vec<ArraySpec>,
         bytes: usize,
         steps: Vec<Step>,
-        scratch: Option<&Arc<Scratch>>,
+        memory: Option<&Arc<ProgramMemory>>,
         location: &'static Location<'static>,
     ) -> Result<Arc<Self>> {
         check::check(&arrays, bytes, &steps).map_err(|fact| {
@@ -110,7 +110,7 @@ impl Instance {
             (Arc::clone(body), offset)
         };
         let bodies = steps.iter().flat_map(|step| &step.bodies).map(place).collect();
-        let tenancy = scratch.map(|scratch| scratch.let_in(engine, all_bytes, location)).transpose()?;
+        let share = memory.map(|memory| memory.share(engine, all_bytes, location)).transpose()?;
         // Nothing fails from here on: the states that are made are those of the result.
         let mut states = Vec::with_capacity(arrays.len());
         let (mut placed, mut begins, mut constants) = (Vec::new(), Vec::new(), Vec::new());
@@ -217,7 +217,7 @@ impl Instance {
             constants,
             bodies,
             bytes: all_bytes,
-            tenancy,
+            share,
             uses,
             bound,
             begins,

@@ -76,8 +76,8 @@ impl Instance {
         for (state, writes) in states() {
             state.flush_pending(if writes { AccessMode::RW } else { AccessMode::R });
         }
-        let tenancy = self.tenancy.as_ref().expect("a body is not submitted by itself");
-        push(&mut draft, tenancy.turn().state(), true);
+        let share = self.share.as_ref().expect("a body is not submitted by itself");
+        push(&mut draft, share.turn().state(), true);
         let mut call = self.pending.take();
         call.bound.extend(states().map(|(state, _)| NonNull::from(state)));
         if self.varies() {
