@@ -49,7 +49,7 @@ vectors() {
     flags=$(cat /proc/cpuinfo)
     if [[ $flags == *avx512_bf16* ]]; then set -- v4 v3 v2; elif [[ $flags == *avx512f* ]]; then set -- v3 v2; else set -- v2; fi
     for level in "$@"; do
-        DAHL_SIMD_LEVELS=all DAHL_SIMD=$level cargo test --lib -- cpu:: simd::
+        DAHL_SIMD_LEVELS=all DAHL_SIMD=$level cargo test --lib -- cpu::
     done
     DAHL_SIMD_LEVELS=all cargo test -p dahl-element
     cargo test -p dahl-nn --all-features --test dahl_nn -- dataset::image_folder tokenizer

@@ -66,7 +66,7 @@ enum Command {
     Perf(perf::Arguments),
     /// Reads a trace of a run: a summary, a page to look at, and formats of other programs.
     Trace(trace::Arguments),
-    /// Computes plans: the offsets of buffers in memory.
+    /// Computes plans: offsets of buffers in memory, stages of a pipeline, schedules of tasks.
     Plan(plan::Arguments),
     /// Simulates a run, or a saved program, on a machine that need not exist.
     Simulate(simulate::Arguments),

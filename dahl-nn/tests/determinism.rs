@@ -1,7 +1,7 @@
 //! Training gives the same bits for any number of workers, every scheduler, and independent tasks in any order, in every
 //! element type.
 //!
-//! `cargo test -p dahl-nn --test determinism -- --nocapture` shows the table.
+//! `cargo test -p dahl-nn --test dahl_nn determinism -- --nocapture` shows the table.
 
 use dahl::RuntimeBuilder;
 use dahl::prelude::*;
