@@ -1,7 +1,7 @@
 //! CUDA devices, below a runtime: what `dahl-core` calls of NVIDIA's libraries, none of which need be installed.
 //!
 //! `driver` calls `libcuda.so.1`: devices with their memory, streams, copies and modules. `libraries` calls cuBLAS and cuDNN.
-//! `README.md` states the invariants D1 to D6 that comments here name, `GRAPHS.md` describes batches of launches.
+//! `README.md` states the invariants D1 to D6 that comments here name, `GRAPHS.md` describes graphs of launches.
 //!
 //! This crate knows neither tasks nor arrays: it is given bytes, device code, and the time. Not here: what tasks do with a
 //! device (`worker::cuda` of `dahl-core`), and which replicas an array has (`graph::replicas` there).
