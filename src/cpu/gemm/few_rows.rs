@@ -22,13 +22,15 @@ use crate::cpu::row_major::{elements, row_major};
 use crate::cpu::scratch::with_scratch;
 
 /// The most rows.
-const MOST_ROWS: usize = 8;
+const MOST_ROWS: usize = 16;
 /// The most elements of a pair of vectors.
 const MOST_PAIR: usize = 2 * MOST_LANES;
 /// Elements along the depth that are summed before the next columns, if there are several rows: those of a few columns stay
 /// in the first-level cache. A multiple of every pair.
 const ALONG_DEPTH: usize = 64 * MOST_PAIR;
-/// Rows of the large factor that are read side by side: as many streams as the processor prefetches.
+/// Columns that are read side by side, if they are contiguous: far apart, as in [`dot`](super::dot).
+const STREAMS: usize = 4;
+/// Rows of the large factor that are read side by side, if they are contiguous: as many streams as the processor prefetches.
 const ACROSS_DEPTH: usize = 8;
 /// Columns of these rows that stay in the first-level cache for all rows. A multiple of every pair.
 const ACROSS_COLUMNS: usize = 32 * MOST_PAIR;
@@ -166,7 +168,8 @@ impl Half for bf16 {
 
     #[inline(always)]
     fn in_order<S: Simd>(simd: S, pair: [S::f32s; 2]) -> [S::f32s; 2] {
-        f32::zip(simd, pair.map(|vector| f32::in_order(simd, vector)))
+        let [even, odd] = pair;
+        f32::zip(simd, [f32::in_order(simd, even), f32::in_order(simd, odd)])
     }
 }
 
@@ -175,13 +178,19 @@ impl Half for f16 {
     #[inline(always)]
     fn widen_pair<S: Simd>(_: S, elements: S::u16s) -> [S::f32s; 2] {
         if is::<S, V4>() {
-            let halves: [__m256i; 2] = bytemuck::cast(elements);
+            let [first, second]: [__m256i; 2] = bytemuck::cast(elements);
             // SAFETY: `S` is `V4`, and its value proves AVX-512.
-            halves.map(|half| bytemuck::cast(unsafe { _mm512_cvtph_ps(half) }))
+            let first = unsafe { _mm512_cvtph_ps(first) };
+            // SAFETY: as above.
+            let second = unsafe { _mm512_cvtph_ps(second) };
+            [bytemuck::cast(first), bytemuck::cast(second)]
         } else {
-            let halves: [__m128i; 2] = bytemuck::cast(elements);
-            // SAFETY: it requires F16C, which `widening` has found, as a feature of V3.
-            halves.map(|half| bytemuck::cast(unsafe { _mm256_cvtph_ps(half) }))
+            let [first, second]: [__m128i; 2] = bytemuck::cast(elements);
+            // SAFETY: it requires F16C, a feature of level V3, which `widening` has found.
+            let first = unsafe { _mm256_cvtph_ps(first) };
+            // SAFETY: as above.
+            let second = unsafe { _mm256_cvtph_ps(second) };
+            [bytemuck::cast(first), bytemuck::cast(second)]
         }
     }
 
@@ -241,15 +250,14 @@ impl<T: Half> WithSimd for Along<'_, T> {
         }
         let rows = sums.len() / columns;
         let step = if rows == 1 { depth } else { ALONG_DEPTH };
+        let apart = columns / STREAMS;
         for begin in (0..depth).step_by(step) {
             let block = BlockAlong { large, wide, depths: [begin, depth.min(begin + step)] };
-            let mut column = 0;
-            while column < columns {
-                column += match columns - column {
-                    8.. if rows == 1 => block.columns::<S, 8>(simd, column, sums),
-                    4.. => block.columns::<S, 4>(simd, column, sums),
-                    _ => block.columns::<S, 1>(simd, column, sums),
-                };
+            for column in 0..apart {
+                block.columns::<S, STREAMS>(simd, [column, apart], sums);
+            }
+            for column in STREAMS * apart..columns {
+                block.columns::<S, 1>(simd, [column, 1], sums);
             }
         }
     }
@@ -263,30 +271,31 @@ struct BlockAlong<'a, T> {
 }
 
 impl<T: Half> BlockAlong<'_, T> {
-    /// Adds `N` columns from number `column` on. Returns `N`.
+    /// Adds `N` columns: number `column`, and every one that is `apart` from the one before.
     #[inline(always)]
-    fn columns<S: Simd, const N: usize>(&self, simd: S, column: usize, sums: &mut [f32]) -> usize {
+    fn columns<S: Simd, const N: usize>(&self, simd: S, columns: [usize; 2], sums: &mut [f32]) {
         let rows = sums.len() / self.large.ncols();
-        let mut row = 0;
-        while row < rows {
-            // `const`, so that code for other numbers of columns is not compiled.
-            row += if const { N < 8 } && rows - row > 1 {
-                self.tile::<S, 2, N>(simd, [row, column], sums)
-            } else {
-                self.tile::<S, 1, N>(simd, [row, column], sums)
-            };
+        if rows == 1 {
+            return self.tile::<S, 1, N, 2>(simd, 0, columns, sums);
         }
-        N
+        for row in (0..rows / 2 * 2).step_by(2) {
+            self.tile::<S, 2, N, 1>(simd, row, columns, sums);
+        }
+        if rows % 2 == 1 {
+            self.tile::<S, 1, N, 1>(simd, rows - 1, columns, sums);
+        }
     }
 
-    /// Adds `R` rows and `N` columns. Returns `R`.
+    /// Adds `R` rows and `N` columns, which are as in [`columns`](Self::columns). The vectors of a pair are added to `V`
+    /// vectors of sums: as many as there are registers for.
     #[inline(always)]
-    fn tile<S: Simd, const R: usize, const N: usize>(
+    fn tile<S: Simd, const R: usize, const N: usize, const V: usize>(
         &self,
         simd: S,
-        [row, column]: [usize; 2],
+        row: usize,
+        [column, apart]: [usize; 2],
         sums: &mut [f32],
-    ) -> usize {
+    ) {
         let Self { large, wide, depths: [begin, end] } = self;
         let (depth, columns) = large.dim();
         let whole = (end - begin) / pair_len::<S>();
@@ -295,40 +304,45 @@ impl<T: Half> BlockAlong<'_, T> {
             S::as_simd_f32s(row).0.as_chunks::<2>().0
         });
         let lines: [&[T]; N] = std::array::from_fn(|number| {
-            let line = large.column(column + number).to_slice().expect("elements lie side by side");
+            let line = large.column(column + number * apart).to_slice().expect("elements lie side by side");
             &line[*begin..*end]
         });
         let (whole_rows, vectors) =
             (rows.map(|row| &row[..whole]), lines.map(|line| &pairs::<T, S>(line)[..whole]));
-        let mut totals = [[f32::splat(simd, 0.0); N]; R];
+        let mut totals = [[[f32::splat(simd, 0.0); V]; N]; R];
         for place in 0..whole {
             for (number, vectors) in vectors.iter().enumerate() {
-                let [first, second] = T::widen_pair(simd, vectors[place]);
+                let wide = T::widen_pair(simd, vectors[place]);
                 for (totals, row) in totals.iter_mut().zip(whole_rows) {
-                    let [a, b] = row[place];
-                    let total = f32::multiply_add(simd, a, first, totals[number]);
-                    totals[number] = f32::multiply_add(simd, b, second, total);
+                    add_pair(simd, row[place], wide, &mut totals[number]);
                 }
             }
         }
         if whole * pair_len::<S>() < end - begin {
             for (number, line) in lines.iter().enumerate() {
-                let rest = first_pair::<T, S>(&line[whole * pair_len::<S>()..]);
-                let [first, second] = T::widen_pair(simd, rest);
+                let wide = T::widen_pair(simd, first_pair::<T, S>(&line[whole * pair_len::<S>()..]));
                 for (totals, row) in totals.iter_mut().zip(rows) {
-                    let [a, b] = row[whole];
-                    let total = f32::multiply_add(simd, a, first, totals[number]);
-                    totals[number] = f32::multiply_add(simd, b, second, total);
+                    add_pair(simd, row[whole], wide, &mut totals[number]);
                 }
             }
         }
         for (number, totals) in totals.into_iter().enumerate() {
-            let sums = &mut sums[(row + number) * columns + column..][..N];
-            for (sum, total) in sums.iter_mut().zip(totals) {
-                *sum += <f32 as Lanes>::sum(simd, total);
+            for (place, vectors) in totals.into_iter().enumerate() {
+                let mut total = vectors[0];
+                for &vector in &vectors[1..] {
+                    total = f32::add_lanes(simd, total, vector);
+                }
+                sums[(row + number) * columns + column + place * apart] += <f32 as Lanes>::sum(simd, total);
             }
         }
-        R
+    }
+}
+
+/// `totals += a * b`.
+#[inline(always)]
+fn add_pair<S: Simd, const V: usize>(simd: S, a: [S::f32s; 2], b: [S::f32s; 2], totals: &mut [S::f32s; V]) {
+    for place in 0..2 {
+        totals[place % V] = f32::multiply_add(simd, a[place], b[place], totals[place % V]);
     }
 }
 
@@ -452,11 +466,14 @@ fn tile<T: Half, S: Simd, const R: usize, const P: usize>(
     stride: usize,
 ) {
     let len = P * pair_len::<S>();
-    let rows = rows.map(|row| &row[..lines.len()]);
+    // Loops, not closures: those are not always inlined, and then compiled without vectors.
     let mut totals = [[[f32::splat(simd, 0.0); 2]; P]; R];
     for (place, line) in lines.iter().enumerate() {
         let vectors = pairs::<T, S>(&line[column..][..len]);
-        let factors = rows.map(|row| f32::splat(simd, row[place]));
+        let mut factors = [f32::splat(simd, 0.0); R];
+        for (factor, row) in factors.iter_mut().zip(rows) {
+            *factor = f32::splat(simd, row[place]);
+        }
         for pair in 0..P {
             let wide = T::widen_pair(simd, vectors[pair]);
             for (totals, &factor) in totals.iter_mut().zip(&factors) {

@@ -11,9 +11,10 @@
 //! share rows and columns. (In bf16 it also matters whether factors, and sums that are added to, have very small or
 //! very large elements, see [`bf16_dot`].)
 //!
-//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension; for few rows they are widened in registers (`few_rows.rs`). Where the machine multiplies pairs of `bf16`, these stay as they are (`bf16.rs`, and
-//! `tiles.rs` where it multiplies whole tiles of them). Other types take a plain loop.
+//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block, or in registers if there are few
+//! rows or columns (`few_rows.rs`), and accumulate in it over the whole inner dimension. Where the machine multiplies
+//! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Other
+//! types take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
