@@ -248,6 +248,30 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         // Scores of attention.
         case([1024, 64, 2048], [false, true]),
         case([1, 1024, 1024], [false, false]),
+        // Layers of GPT-2 small that write a token, or several texts.
+        case([1, 768, 3072], [false, true]),
+        case([1, 3072, 768], [false, true]),
+        case([1, 768, 50257], [false, true]),
+        case([1, 770, 3070], [false, true]),
+        case([1, 768, 3072], [false, false]),
+        case([1, 770, 3070], [false, false]),
+        case([2, 768, 3072], [false, true]),
+        case([4, 768, 3072], [false, true]),
+        case([8, 768, 3072], [false, true]),
+        case([12, 768, 3072], [false, true]),
+        case([16, 768, 3072], [false, true]),
+        case([2, 768, 3072], [false, false]),
+        case([4, 768, 3072], [false, false]),
+        case([8, 768, 3072], [false, false]),
+        case([12, 768, 3072], [false, false]),
+        case([16, 768, 3072], [false, false]),
+        // The state of an LSTM of 256 features, and its gradients.
+        case([32, 256, 1024], [false, true]),
+        case([32, 1024, 256], [false, false]),
+        case([1024, 32, 256], [true, false]),
+        case([2048, 256, 1024], [false, true]),
+        case([2048, 1024, 256], [false, false]),
+        case([1024, 2048, 256], [true, false]),
         case([1024, 1024, 1], [false, false]),
     ];
     println!("type  extents         layout      dahl      gemm   ratio   (dahl: with the task around it)");

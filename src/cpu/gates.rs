@@ -3,28 +3,50 @@
 use dahl_core::{Element, Real};
 
 /// Elements of a row that are computed side by side. They are in arrays of this length, which overlap no other array, so the loops
-/// over them become vector instructions.
-pub(crate) const LANES: usize = 32;
+/// over them become vector instructions. Each elementary function has a loop of its own: the numbers that several of them need at a
+/// time exceed the registers.
+pub(crate) const LANES: usize = 16;
 
 /// The elements of a row from `start` on, at most [`LANES`], and zeros after them.
 #[inline(always)]
 pub(crate) fn load<T: Real>(row: &[T], start: usize) -> [T::Compute; LANES] {
     let rest = &row[start..];
     let mut lanes = [T::Compute::ZERO; LANES];
-    match rest.first_chunk::<LANES>() {
-        Some(rest) => lanes.iter_mut().zip(rest).for_each(|(lane, value)| *lane = value.widen()),
-        None => lanes.iter_mut().zip(rest).for_each(|(lane, value)| *lane = value.widen()),
+    // Loops, not closures: those of `map` and the like are not always inlined, and then compiled without vectors.
+    if let Some(rest) = rest.first_chunk::<LANES>() {
+        for (lane, value) in lanes.iter_mut().zip(rest) {
+            *lane = value.widen();
+        }
+    } else {
+        for (lane, value) in lanes.iter_mut().zip(rest) {
+            *lane = value.widen();
+        }
     }
     lanes
+}
+
+/// [`load`] of several rows.
+#[inline(always)]
+pub(crate) fn load_each<T: Real, const N: usize>(rows: [&[T]; N], start: usize) -> [[T::Compute; LANES]; N] {
+    let mut all = [[T::Compute::ZERO; LANES]; N];
+    for (lanes, row) in all.iter_mut().zip(rows) {
+        *lanes = load(row, start);
+    }
+    all
 }
 
 /// Writes what [`load`] would read.
 #[inline(always)]
 pub(crate) fn store<T: Real>(lanes: [T::Compute; LANES], row: &mut [T], start: usize) {
     let rest = &mut row[start..];
-    match rest.first_chunk_mut::<LANES>() {
-        Some(rest) => rest.iter_mut().zip(lanes).for_each(|(value, lane)| *value = T::narrow(lane)),
-        None => rest.iter_mut().zip(lanes).for_each(|(value, lane)| *value = T::narrow(lane)),
+    if let Some(rest) = rest.first_chunk_mut::<LANES>() {
+        for (value, lane) in rest.iter_mut().zip(lanes) {
+            *value = T::narrow(lane);
+        }
+    } else {
+        for (value, lane) in rest.iter_mut().zip(lanes) {
+            *value = T::narrow(lane);
+        }
     }
 }
 
@@ -41,10 +63,22 @@ pub(crate) fn gates_of_mut<T, const N: usize>(row: &mut [T], width: usize) -> [&
     std::array::from_fn(|_| gates.next().expect("a row has all gates"))
 }
 
-/// `1 / (1 + exp(-x))`.
+/// `1 / (1 + exp(-x))` of each lane.
 #[inline(always)]
-pub(crate) fn logistic<C: Real>(x: C) -> C {
-    C::ONE / (C::ONE + (-x).exp())
+pub(crate) fn logistic<C: Real>(mut lanes: [C; LANES]) -> [C; LANES] {
+    for lane in &mut lanes {
+        *lane = C::ONE / (C::ONE + (-*lane).exp());
+    }
+    lanes
+}
+
+/// The hyperbolic tangent of each lane.
+#[inline(always)]
+pub(crate) fn tanh<C: Real>(mut lanes: [C; LANES]) -> [C; LANES] {
+    for lane in &mut lanes {
+        *lane = lane.tanh();
+    }
+    lanes
 }
 
 /// Whether `gates` has `count` times the columns of `state`.

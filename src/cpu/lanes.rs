@@ -114,7 +114,7 @@ fn rounds_twice<S: Simd>() -> bool {
 /// Whether vectors are those of `Other`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn is<S: Simd, Other: Simd>() -> bool {
+pub(crate) fn is<S: Simd, Other: Simd>() -> bool {
     std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
 }
 

@@ -79,6 +79,8 @@ pub(crate) fn add_sums<T: Real>(values: &[T], [before, extent, after]: [usize; 3
         for (sum, row) in sums.iter_mut().zip(values.chunks_exact(extent)) {
             *sum += simd::sum(row);
         }
+    } else if extent == 1 {
+        simd::dispatch(AddRows { rows: values, sums });
     } else {
         // As in `simd::sum`: a binary counter of sums, `tree[level]` of `2^level` times `ROWS` rows.
         let groups = extent.div_ceil(ROWS);

@@ -4,7 +4,7 @@ use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::prelude::*;
 use dahl::simd::{self, Vectorised};
 
-use crate::cpu::gates::{LANES, gates_of, gates_of_mut, has_gates, load, logistic, store};
+use crate::cpu::gates::{LANES, gates_of, gates_of_mut, has_gates, load, load_each, logistic, store, tanh};
 use crate::cpu::row_major::{elements, row_major, write};
 
 /// A step of a gated recurrent unit (Cho et al. 2014) as PyTorch computes it, from the sums that enter its gates: reset gate
@@ -58,17 +58,32 @@ impl<T: Real> Vectorised for GruRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         for start in (0..self.hidden.len()).step_by(LANES) {
-            let [[x_r, x_z, x_n], [h_r, h_z, h_n]] =
-                self.gates.map(|gates| gates.map(|gate| load(gate, start)));
+            let [of_input, of_hidden] = self.gates;
+            let [_, update, candidate] = activated(load_each(of_input, start), load_each(of_hidden, start));
             let mut states = load(self.hidden, start);
             for lane in 0..LANES {
-                let (reset, update) = (logistic(x_r[lane] + h_r[lane]), logistic(x_z[lane] + h_z[lane]));
-                let candidate = (x_n[lane] + reset * h_n[lane]).tanh();
-                states[lane] = candidate + update * (states[lane] - candidate);
+                states[lane] = candidate[lane] + update[lane] * (states[lane] - candidate[lane]);
             }
             store(states, self.out, start);
         }
     }
+}
+
+/// The reset gate, the update gate and the candidate, from the gates of the input and of the state.
+#[inline(always)]
+fn activated<C: Real>(
+    [mut reset, mut update, mut candidate]: [[C; LANES]; 3],
+    [h_r, h_z, h_n]: [[C; LANES]; 3],
+) -> [[C; LANES]; 3] {
+    for lane in 0..LANES {
+        reset[lane] += h_r[lane];
+        update[lane] += h_z[lane];
+    }
+    let (reset, update) = (logistic(reset), logistic(update));
+    for lane in 0..LANES {
+        candidate[lane] += reset[lane] * h_n[lane];
+    }
+    [reset, update, tanh(candidate)]
 }
 
 fn gru_cell_gradient<T: Real>(rule: GruCellGradient<'_, T>) -> dahl::Result<()> {
@@ -168,14 +183,15 @@ impl<T: Real> Vectorised for GruRowBackward<'_, T> {
         } = self;
         let one = T::Compute::ONE;
         for start in (0..by_hidden.len()).step_by(LANES) {
-            let [x_r, x_z, x_n] = of_input.map(|gate| load(gate, start));
-            let [h_r, h_z, h_n] = of_hidden.map(|gate| load(gate, start));
+            let x = load_each(of_input, start);
+            let h = load_each(of_hidden, start);
+            let h_n = h[2];
+            let [reset, update, candidate] = activated(x, h);
             let (states, gradients) = (load(hidden, start), load(gradient, start));
             let mut slopes = [[T::Compute::ZERO; LANES]; 4];
             let mut by_states = [T::Compute::ZERO; LANES];
             for lane in 0..LANES {
-                let (reset, update) = (logistic(x_r[lane] + h_r[lane]), logistic(x_z[lane] + h_z[lane]));
-                let candidate = (x_n[lane] + reset * h_n[lane]).tanh();
+                let (reset, update, candidate) = (reset[lane], update[lane], candidate[lane]);
                 let (gradient, state) = (gradients[lane], states[lane]);
                 let by_sum = gradient * (one - update) * (one - candidate * candidate);
                 slopes[0][lane] = by_sum * h_n[lane] * reset * (one - reset);

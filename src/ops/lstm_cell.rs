@@ -4,7 +4,7 @@ use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::prelude::*;
 use dahl::simd::{self, Vectorised};
 
-use crate::cpu::gates::{LANES, gates_of, gates_of_mut, has_gates, load, logistic, store};
+use crate::cpu::gates::{LANES, gates_of, gates_of_mut, has_gates, load, load_each, logistic, store, tanh};
 use crate::cpu::row_major::{elements, row_major, write};
 
 /// A step of a long short-term memory (Hochreiter and Schmidhuber 1997), from the sums that enter its gates: input gate `i`,
@@ -58,16 +58,19 @@ impl<T: Real> Vectorised for LstmRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         for start in (0..self.cell.len()).step_by(LANES) {
-            let [input, forget, candidate, output] = self.gates.map(|gate| load(gate, start));
-            let (mut states, mut outs) = (load(self.cell, start), [T::Compute::ZERO; LANES]);
+            let [input, forget, candidate, output] = load_each(self.gates, start);
+            let (input, forget) = (logistic(input), logistic(forget));
+            let (candidate, mut output) = (tanh(candidate), logistic(output));
+            let mut states = load(self.cell, start);
             for lane in 0..LANES {
-                let (input, forget) = (logistic(input[lane]), logistic(forget[lane]));
-                let (candidate, output) = (candidate[lane].tanh(), logistic(output[lane]));
-                states[lane] = forget * states[lane] + input * candidate;
-                outs[lane] = output * states[lane].tanh();
+                states[lane] = forget[lane] * states[lane] + input[lane] * candidate[lane];
             }
             store(states, self.next, start);
-            store(outs, self.hidden, start);
+            let squashed = tanh(states);
+            for lane in 0..LANES {
+                output[lane] *= squashed[lane];
+            }
+            store(output, self.hidden, start);
         }
     }
 }
@@ -154,14 +157,17 @@ impl<T: Real> Vectorised for LstmRowBackward<'_, T> {
         let Self { gates, states, mut by_gates, by_cell } = self;
         let one = T::Compute::ONE;
         for start in (0..by_cell.len()).step_by(LANES) {
-            let [input, forget, candidate, output] = gates.map(|gate| load(gate, start));
-            let [cell, next, by_hidden, by_next] = states.map(|state| load(state, start));
+            let [input, forget, candidate, output] = load_each(gates, start);
+            let [cell, next, by_hidden, by_next] = load_each(states, start);
+            let (input, forget) = (logistic(input), logistic(forget));
+            let (candidate, output) = (tanh(candidate), logistic(output));
+            let squashed = tanh(next);
             let mut slopes = [[T::Compute::ZERO; LANES]; 4];
             let mut by_states = [T::Compute::ZERO; LANES];
             for lane in 0..LANES {
-                let (input, forget) = (logistic(input[lane]), logistic(forget[lane]));
-                let (candidate, output) = (candidate[lane].tanh(), logistic(output[lane]));
-                let (squashed, by_hidden) = (next[lane].tanh(), by_hidden[lane]);
+                let (input, forget) = (input[lane], forget[lane]);
+                let (candidate, output) = (candidate[lane], output[lane]);
+                let (squashed, by_hidden) = (squashed[lane], by_hidden[lane]);
                 let by_state = by_next[lane] + by_hidden * output * (one - squashed * squashed);
                 slopes[0][lane] = by_state * candidate * input * (one - input);
                 slopes[1][lane] = by_state * cell[lane] * forget * (one - forget);

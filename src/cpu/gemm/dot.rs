@@ -9,6 +9,11 @@ use crate::cpu::lanes::{Lanes, has_few_registers};
 
 /// Bytes of a row that are summed before the next row: those of a few rows stay in the first-level cache.
 const LINE_BYTES: usize = 8 * 1024;
+/// Columns that are read side by side. They are far apart: each column and the next ones are a long stream of addresses, which
+/// the processor prefetches, where the ends of neighbouring columns would stop it.
+const STREAMS: usize = 4;
+/// Those of one row.
+const ROW_STREAMS: usize = 8;
 
 /// Computes `out = alpha * a x b + beta * out`, where the rows of `a` and the columns of `b` are contiguous.
 pub(super) struct Dot<'a, C> {
@@ -30,13 +35,21 @@ impl<C: Lanes> WithSimd for Dot<'_, C> {
             let depths = [begin, depth.min(begin + step)];
             self.scale = if begin == 0 { scale } else { Scale { beta: C::ONE, ..scale } };
             let (rows, columns) = self.out.dim();
-            let mut column = 0;
+            let streams = if rows == 1 { ROW_STREAMS } else { STREAMS };
+            let apart = columns / streams;
+            for column in 0..apart {
+                if rows == 1 {
+                    self.columns::<S, ROW_STREAMS>(simd, [column, apart], depths);
+                } else {
+                    self.columns::<S, STREAMS>(simd, [column, apart], depths);
+                }
+            }
+            let mut column = streams * apart;
             while column < columns {
                 column += match columns - column {
-                    left if left >= 8 && rows == 1 => self.columns::<S, 8>(simd, column, depths),
-                    1 => self.columns::<S, 1>(simd, column, depths),
-                    2 | 3 => self.columns::<S, 2>(simd, column, depths),
-                    _ => self.columns::<S, 4>(simd, column, depths),
+                    1 => self.columns::<S, 1>(simd, [column, 1], depths),
+                    2 | 3 => self.columns::<S, 2>(simd, [column, 1], depths),
+                    _ => self.columns::<S, STREAMS>(simd, [column, 1], depths),
                 };
             }
         }
@@ -44,34 +57,40 @@ impl<C: Lanes> WithSimd for Dot<'_, C> {
 }
 
 impl<C: Lanes> Dot<'_, C> {
-    /// Computes `N` columns of the output, from number `column` on. Returns `N`.
+    /// Computes `N` columns of the output: number `column`, and every one that is `apart` from the one before. Returns `N`.
     #[inline(always)]
-    fn columns<S: Simd, const N: usize>(&mut self, simd: S, column: usize, depths: [usize; 2]) -> usize {
+    fn columns<S: Simd, const N: usize>(
+        &mut self,
+        simd: S,
+        [column, apart]: [usize; 2],
+        depths: [usize; 2],
+    ) -> usize {
         let rows = self.out.nrows();
         let mut row = 0;
         while row < rows {
             // `const`, so that code for other numbers of columns or registers is not compiled.
-            row += if const { N == 8 } {
-                self.tile::<S, 1, N>(simd, [row, column], depths)
+            row += if const { N == ROW_STREAMS } {
+                self.tile::<S, 1, N>(simd, row, [column, apart], depths)
             } else {
                 match rows - row {
-                    1 => self.tile::<S, 1, N>(simd, [row, column], depths),
+                    1 => self.tile::<S, 1, N>(simd, row, [column, apart], depths),
                     4.. if const { !has_few_registers::<S>() } => {
-                        self.tile::<S, 4, N>(simd, [row, column], depths)
+                        self.tile::<S, 4, N>(simd, row, [column, apart], depths)
                     }
-                    _ => self.tile::<S, 2, N>(simd, [row, column], depths),
+                    _ => self.tile::<S, 2, N>(simd, row, [column, apart], depths),
                 }
             };
         }
         N
     }
 
-    /// Computes `R` rows and `N` columns of the output. Returns `R`.
+    /// Computes `R` rows and `N` columns of the output, which are as in [`columns`](Self::columns). Returns `R`.
     #[inline(always)]
     fn tile<S: Simd, const R: usize, const N: usize>(
         &mut self,
         simd: S,
-        [row, column]: [usize; 2],
+        row: usize,
+        [column, apart]: [usize; 2],
         [begin, end]: [usize; 2],
     ) -> usize {
         let a: [&[C]; R] = std::array::from_fn(|number| {
@@ -79,14 +98,14 @@ impl<C: Lanes> Dot<'_, C> {
             &line[begin..end]
         });
         let b: [&[C]; N] = std::array::from_fn(|number| {
-            let line = self.b.column(column + number).to_slice().expect("elements lie side by side");
+            let line = self.b.column(column + number * apart).to_slice().expect("elements lie side by side");
             &line[begin..end]
         });
         let sums = S::vectorize(simd, Sums { a, b });
         let Scale { alpha, beta } = self.scale;
         for (number, sums) in sums.iter().enumerate() {
             for (place, &sum) in sums.iter().enumerate() {
-                let out = &mut self.out[[row + number, column + place]];
+                let out = &mut self.out[[row + number, column + place * apart]];
                 *out = if beta == C::ZERO { alpha * sum } else { alpha * sum + beta * *out };
             }
         }

@@ -11,9 +11,10 @@
 //! share rows and columns. (In bf16 it also matters whether factors, and sums that are added to, have very small or
 //! very large elements, see [`bf16_dot`].)
 //!
-//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension. Where the machine multiplies pairs of `bf16`, these stay as they are (`bf16.rs`, and
-//! `tiles.rs` where it multiplies whole tiles of them). Other types take a plain loop.
+//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block, or in registers if there are few
+//! rows or columns (`few_rows.rs`), and accumulate in it over the whole inner dimension. Where the machine multiplies
+//! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Other
+//! types take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
@@ -27,6 +28,8 @@ use super::scratch::with_scratch;
 mod bf16;
 mod blocked;
 mod dot;
+#[cfg(target_arch = "x86_64")]
+mod few_rows;
 mod pack;
 mod tile;
 #[cfg(target_arch = "x86_64")]
@@ -173,12 +176,16 @@ pub(crate) fn add_product<T: Real>(
     add_widened_product(a, b, out);
 }
 
-/// [`add_product`] of elements that are widened block by block.
+/// [`add_product`] of elements that are widened: in registers for a few rows, else block by block.
 fn add_widened_product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T::Compute>,
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if few_rows::add_product(a, b, out.view_mut()) {
+        return;
+    }
     let ((rows, inner), cols) = (a.dim(), b.ncols());
     let lengths =
         [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
@@ -213,11 +220,18 @@ fn widened_product<T: Real>(
     if !accumulate && product_by_bf16_dot(a, b, out.view_mut()) {
         return;
     }
-    with_scratch([SUMS_ROWS.min(rows) * SUMS_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
-        for row in (0..rows).step_by(SUMS_ROWS) {
-            let rows = row..rows.min(row + SUMS_ROWS);
-            for col in (0..cols).step_by(SUMS_COLS) {
-                let cols = col..cols.min(col + SUMS_COLS);
+    #[cfg(target_arch = "x86_64")]
+    let is_whole = few_rows::fits(a, b);
+    #[cfg(not(target_arch = "x86_64"))]
+    let is_whole = false;
+    // Those of a few rows are buffered whole: the large factor is read in long streams.
+    let [sums_rows, sums_cols] =
+        if is_whole { [rows, cols] } else { [SUMS_ROWS.min(rows), SUMS_COLS.min(cols)] };
+    with_scratch([sums_rows * sums_cols], |[sums]: [&mut [T::Compute]; 1]| {
+        for row in (0..rows).step_by(sums_rows) {
+            let rows = row..rows.min(row + sums_rows);
+            for col in (0..cols).step_by(sums_cols) {
+                let cols = col..cols.min(col + sums_cols);
                 let mut tile = out.slice_mut(s![rows.clone(), cols.clone()]);
                 let sums = &mut sums[..tile.len()];
                 sums.fill(T::Compute::ZERO);

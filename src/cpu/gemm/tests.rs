@@ -151,6 +151,24 @@ fn every_remainder_of_a_block_of_tiles_is_right() {
 }
 
 #[test]
+fn halves_of_a_few_rows_are_right() {
+    for few in [1, 2, 3, 4, 5, 7, 16, 17] {
+        // Depths and columns that fill pairs of vectors, and those that do not.
+        for [inner, many] in [[32, 64], [77, 70], [96, 131], [9, 65], [40, 33]] {
+            for extents in [[few, inner, many], [many, inner, few]] {
+                assert_exact::<half::bf16>(extents);
+                assert_exact::<half::f16>(extents);
+            }
+        }
+    }
+    // Several blocks along the depth, and of columns.
+    assert_exact::<half::bf16>([3, 2100, 37]);
+    assert_exact::<half::f16>([1, 4133, 34]);
+    assert_exact::<half::bf16>([2, 35, 1100]);
+    assert_exact::<half::f16>([5, 35, 1039]);
+}
+
+#[test]
 fn every_remainder_of_the_inner_dimension_is_right() {
     for inner in [0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 256, 257, 511, 512, 513, 1025, 2049] {
         assert_exact::<f32>([7, inner, 70]);
