@@ -614,3 +614,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    yield "sum_axes", lambda x: torch.sum(x, (0, 2), keepdim=True), {"input": [2, 3, 4]}, {}
