@@ -207,7 +207,7 @@ macro_rules! codelet_types {
 }
 
 codelet_types! {
-    activation: Celu, Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, Glu, LeakyRelu, LogSigmoid, LogSigmoidBackward, Mish, MishBackward, Prelu, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward, Softsign, SoftsignBackward, TanhShrink, TanhShrinkBackward;
+    activation: Celu, Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, Glu, LeakyRelu, LogSigmoid, LogSigmoidBackward, Mish, MishBackward, Prelu, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward, SoftplusScaled, SoftplusScaledBackward, Softsign, SoftsignBackward, TanhShrink, TanhShrinkBackward;
     adaptive_pool: AdaptiveAvgPool, AdaptiveAvgPoolBackward, AdaptiveMaxPool;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
