@@ -15,6 +15,8 @@ pub fn addition(element: ElementType) -> Option<&'static Addition> {
                 add_gradient: || codelets::Add::gradient::<T>(),
                 sum_axis: || codelets::SumAxis::codelet::<T>(),
                 sum_axis_gradient: || codelets::SumAxis::gradient::<T>(),
+                sum_axes: || codelets::SumAxes::codelet::<T>(),
+                sum_axes_gradient: || codelets::SumAxes::gradient::<T>(),
             }
         };
         element.is::<T>().then_some(addition)

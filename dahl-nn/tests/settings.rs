@@ -178,6 +178,8 @@ fn of_a_layer() {
     assert_names(Conv2d::<f32>::new(&mut init, 1, 2, still), line!(), &["Conv2d: stride"]);
     assert_names(Linear::<f32>::new(&mut init, 0, 2), line!(), &["Linear: inputs = 0"]);
     assert_names(Embedding::<f32>::new(&mut init, 0, 2), line!(), &["Embedding: count = 0"]);
+    let padded = Embedding::<f32>::with_padding(&mut init, 5, 2, 5);
+    assert_names(padded, line!() - 1, &["Embedding: padding = 5 of 5 tokens"]);
     assert_names(MaxPool2d::new(0), line!(), &["MaxPool2d: size = 0"]);
     assert_names(AvgPool2d::new(0), line!(), &["AvgPool2d: size = 0"]);
     for bound in [f64::NAN, -1.0, f64::INFINITY] {
@@ -203,6 +205,20 @@ fn of_dropout() {
     for probability in [f64::NAN, -0.1, 1.0, 2.0] {
         let (dropout, line) = (Dropout::new(probability), line!());
         assert_names(dropout.forward(&Step::evaluating(&rt), &input).map(drop), line, &["probability"]);
+    }
+}
+
+#[test]
+fn of_norms() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let (step, input) = (Step::evaluating(&rt), rt.zeros::<f32, 3>([1, 2, 3]).unwrap());
+    for epsilon in [f64::NAN, -0.1, f64::INFINITY] {
+        let of_groups = GroupNorm::new(&mut Init::new(&arena, 1), 1, 2).unwrap();
+        let (norm, line) = (of_groups.epsilon(epsilon), line!());
+        assert_names(norm.forward(&step, &input).map(drop), line, &["GroupNorm: epsilon"]);
+        let (norm, line) = (InstanceNorm::new().epsilon(epsilon), line!());
+        assert_names(norm.forward(&step, &input).map(drop), line, &["InstanceNorm: epsilon"]);
     }
 }
 

@@ -105,6 +105,49 @@ pub(crate) fn add_sums<T: Real>(values: &[T], [before, extent, after]: [usize; 3
     }
 }
 
+/// An array of eight axes has no more groups of neighbouring axes with others between.
+const MOST_GROUPS: usize = 4;
+
+/// `sums[k] += sum over s of values[k, s]`, where `values` has this shape, `s` are places along the axes of which `is_summed`
+/// says so, and `k` those along the others.
+///
+/// Neighbouring axes are summed as one, and groups of them one after the other, from the last on, in the compute type.
+pub(crate) fn add_sums_along<T: Real>(
+    values: &[T],
+    shape: &[usize],
+    is_summed: impl Fn(usize) -> bool,
+    sums: &mut [T::Compute],
+) {
+    let (mut groups, mut count) = ([[1, 1, values.len()]; MOST_GROUPS], 0);
+    let (mut end, mut after) = (shape.len(), 1);
+    while end > 0 {
+        let first = end - (0..end).rev().take_while(|&axis| is_summed(axis)).count();
+        if first == end {
+            end -= 1;
+            after *= shape[end];
+        } else {
+            groups[count] = [shape[..first].iter().product(), shape[first..end].iter().product(), after];
+            (count, end) = (count + 1, first);
+        }
+    }
+    // Of no axes, the sums are the values.
+    add_group_sums(values, &groups[..count.max(1)], sums);
+}
+
+/// Adds the sums along the middle of the first of `groups`, each `[before, extent, after]`, then along that of the next one.
+fn add_group_sums<T: Real>(values: &[T], groups: &[[usize; 3]], sums: &mut [T::Compute]) {
+    let (&group, rest) = groups.split_first().expect("there is a group");
+    if rest.is_empty() {
+        return add_sums(values, group, sums);
+    }
+    let [before, _, after] = group;
+    with_scratch([before * after], |[partial]: [&mut [T::Compute]; 1]| {
+        partial.fill(-T::Compute::ZERO);
+        add_sums(values, group, partial);
+        add_group_sums(partial, rest, sums);
+    });
+}
+
 /// `sums[i] += sum over rows of rows[row, i]`, one row after the other.
 struct AddRows<'a, T: Real> {
     rows: &'a [T],

@@ -70,6 +70,54 @@ pub fn softplus_backward<T: Real>(x: T, gradient: T) -> T {
     gradient * (numerator / (T::ONE + power))
 }
 
+/// `out = ln(1 + exp(beta * x)) / beta` where `beta * x <= threshold`, else `x`, element by element: [`softplus`] with the
+/// arguments that PyTorch's has.
+// As `softplus`, and the quotient; the product and its constant are off by 2 units of roundoff, which count as much as the
+// derivative says.
+#[codelet(
+    R, W,
+    check(beta != 0.0),
+    parallel,
+    gradient = softplus_scaled_gradient(x),
+    reference = reference::softplus_scaled,
+    error = sum(n = 6, terms = reference::softplus_scaled_terms)
+)]
+pub fn softplus_scaled<T: Real>(x: T, beta: f64, threshold: f64) -> T {
+    let scale = T::from_f64(beta);
+    let scaled = scale * x;
+    if scaled > T::from_f64(threshold) {
+        x
+    } else {
+        (scaled.max(T::ZERO) + (-scaled.abs()).exp().ln_1p()) / scale
+    }
+}
+
+fn softplus_scaled_gradient<T: Real, const N: usize>(
+    rule: SoftplusScaledGradient<'_, T, N>,
+) -> dahl::Result<()> {
+    let Some(by_x) = rule.by_x else { return Ok(()) };
+    *by_x = softplus_scaled_backward_init(rule.scope, rule.x, rule.gradient, rule.beta, rule.threshold)?;
+    Ok(())
+}
+
+/// The gradient of [`softplus_scaled`] by its input: `out = gradient * sigmoid(beta * x)` where `beta * x <= threshold`, else
+/// `gradient`.
+#[codelet(
+    R, R, W,
+    in_place = gradient,
+    parallel,
+    reference = reference::softplus_scaled_backward,
+    error = sum(n = 6, terms = reference::softplus_scaled_backward_terms)
+)]
+pub fn softplus_scaled_backward<T: Real>(x: T, gradient: T, beta: f64, threshold: f64) -> T {
+    let scaled = T::from_f64(beta) * x;
+    // Of -|scaled|; by a branch, whose derivative at 0 is that of the function.
+    let power = (if scaled < T::ZERO { scaled } else { -scaled }).exp();
+    let numerator = if scaled < T::ZERO { power } else { T::ONE };
+    let share = if scaled > T::from_f64(threshold) { T::ONE } else { numerator / (T::ONE + power) };
+    gradient * share
+}
+
 /// `out = x * sigmoid(x)`, element by element; NaN at minus infinity, as in PyTorch.
 #[codelet(R, W, parallel, gradient = silu_gradient(x), reference = reference::silu, error = ulp(5))]
 pub fn silu<T: Real>(x: T) -> T {
@@ -120,9 +168,10 @@ pub fn relu_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = x` where `x > 0`, else `slope * x`.
-#[codelet(R, W, reference = reference::leaky_relu, error = rounded)]
-pub fn leaky_relu<T: Real>(x: T, slope: T) -> T {
-    if x > T::ZERO { x } else { slope * x }
+// The slope is rounded to the compute type; then the product.
+#[codelet(R, W, reference = reference::leaky_relu, error = ulp(2))]
+pub fn leaky_relu<T: Real>(x: T, slope: f64) -> T {
+    if x > T::ZERO { x } else { T::from_f64(slope) * x }
 }
 
 /// `out = x` where `x > 0`, else `slope * x`, with slopes that are learned, or drawn (He et al. 2015, *Delving deep into
@@ -225,17 +274,18 @@ pub fn tanh_shrink_backward<T: Real>(x: T, gradient: T) -> T {
 
 /// `out = x` where `x > 0`, else `alpha * (exp(x / alpha) - 1)`, whose slope at 0 is 1 (Barron 2017, *Continuously
 /// differentiable exponential linear units*).
-// exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the error of the quotient adds at most 1.
-#[codelet(R, W, check(alpha != T::ZERO), parallel, reference = reference::celu, error = ulp(6))]
-pub fn celu<T: Real>(x: T, alpha: T) -> T {
+// exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the errors of the quotient and of alpha add at most 1 each.
+#[codelet(R, W, check(alpha != 0.0), parallel, reference = reference::celu, error = ulp(7))]
+pub fn celu<T: Real>(x: T, alpha: f64) -> T {
+    let alpha = T::from_f64(alpha);
     if x > T::ZERO { x } else { alpha * (x / alpha).exp_m1() }
 }
 
 /// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
-// exp_m1 is off by 2.2 ulp, 4.4 of the product.
-#[codelet(R, W, parallel, reference = reference::elu, error = ulp(5))]
-pub fn elu<T: Real>(x: T, alpha: T) -> T {
-    if x > T::ZERO { x } else { alpha * x.exp_m1() }
+// exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the error of alpha adds at most 1.
+#[codelet(R, W, parallel, reference = reference::elu, error = ulp(6))]
+pub fn elu<T: Real>(x: T, alpha: f64) -> T {
+    if x > T::ZERO { x } else { T::from_f64(alpha) * x.exp_m1() }
 }
 
 /// The scaled exponential linear unit, `out = 1.0507.. * x` where `x > 0`, else `1.7581.. * (exp(x) - 1)` (Klambauer,

@@ -1,6 +1,7 @@
 //! Piecewise linear activation functions. Conventions, also at kinks, are PyTorch's.
 //!
-//! They are branches, and not `clamp`, whose derivative is 1 also at its bounds.
+//! They are branches, and not `clamp`, whose derivative is 1 also at its bounds. As in PyTorch, `hard_tanh` and `threshold`
+//! compare with limits of the compute type, and `hard_shrink` and `soft_shrink` with thresholds of the element type.
 
 use dahl::prelude::*;
 
@@ -35,8 +36,11 @@ pub fn hard_swish<T: Real>(x: T) -> T {
 }
 
 /// `out = min(max(x, low), high)`, element by element; NaN stays NaN. `low` is at most `high`.
-#[codelet(R, W, check(low <= high), reference = reference::hard_tanh, error = rounded)]
-pub fn hard_tanh<T: Real>(x: T, low: T, high: T) -> T {
+// The limits are rounded to the compute type first.
+#[codelet(R, W, check(low <= high), reference = reference::hard_tanh, error = ulp(0.5))]
+pub fn hard_tanh<T: Real>(x: T, low: f64, high: f64) -> T {
+    let low = T::from_f64(low);
+    let high = T::from_f64(high);
     if x <= low {
         low
     } else if x >= high {
@@ -60,9 +64,10 @@ pub fn relu6<T: Real>(x: T) -> T {
 }
 
 /// `out = x` where `x > limit`, else `value`; NaN stays NaN.
-#[codelet(R, W, reference = reference::threshold, error = rounded)]
-pub fn threshold<T: Real>(x: T, limit: T, value: T) -> T {
-    if x <= limit { value } else { x }
+// The value is rounded to the compute type first.
+#[codelet(R, W, reference = reference::threshold, error = ulp(0.5))]
+pub fn threshold<T: Real>(x: T, limit: f64, value: f64) -> T {
+    if x <= T::from_f64(limit) { T::from_f64(value) } else { x }
 }
 
 /// `out = x` where `|x| > threshold`, else 0; NaN stays NaN.

@@ -86,6 +86,7 @@ mod softmax;
 mod softmax_backward;
 mod sort;
 mod split;
+mod sum_axes;
 mod tile;
 mod transpose;
 mod transposed;
@@ -162,6 +163,7 @@ pub use softmax::*;
 pub use softmax_backward::*;
 pub use sort::*;
 pub use split::*;
+pub use sum_axes::*;
 pub use tile::*;
 pub use transpose::*;
 pub use transposed::*;
@@ -205,7 +207,7 @@ macro_rules! codelet_types {
 }
 
 codelet_types! {
-    activation: Celu, Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, Glu, LeakyRelu, LogSigmoid, LogSigmoidBackward, Mish, MishBackward, Prelu, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward, Softsign, SoftsignBackward, TanhShrink, TanhShrinkBackward;
+    activation: Celu, Elu, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, Glu, LeakyRelu, LogSigmoid, LogSigmoidBackward, Mish, MishBackward, Prelu, Relu, ReluBackward, Selu, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward, SoftplusScaled, SoftplusScaledBackward, Softsign, SoftsignBackward, TanhShrink, TanhShrinkBackward;
     adaptive_pool: AdaptiveAvgPool, AdaptiveAvgPoolBackward, AdaptiveMaxPool;
     arg_extreme: ArgMax, ArgMin;
     arithmetic: Abs, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerValue, Recip, Scale, Sign, Sqrt, Square, Sub;
@@ -271,6 +273,7 @@ codelet_types! {
     softmax_backward: LogSoftmaxBackward, SoftmaxBackward;
     sort: Sort, TopK;
     split: Split;
+    sum_axes: SumAxes, SumAxesBackward;
     tile: Tile, TileBackward;
     transpose: Transpose;
     trigonometric: Acos, Asin, Atan, Atan2, Cos, Sin, Tan;

@@ -4,7 +4,7 @@
 use dahl::prelude::*;
 use dahl::{Result, RuleScope};
 
-use super::{add_init, add_value_init, mul_init, power_value_init, scale_init, sub_init, sum_axis_init};
+use super::{add_init, add_value_init, mul_init, power_value_init, scale_init, sub_init, sum_axes_init};
 
 /// Arrays `[batch, groups, channels of a group, plane]`, and the axes of the elements that are normalised together.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Normalised {
     ) -> Result<Array<'r, T, 4>> {
         let [first, second] = self.axes;
         let count = (self.shape[first] * self.shape[second]) as f64;
-        scale_init(scope, &sum(scope, values, self.axes)?, T::from_f64(1.0 / count))
+        scale_init(scope, &sum_axes_init(scope, values, self.axes)?, T::from_f64(1.0 / count))
     }
 
     /// What `values` have neither of a constant nor of the normalised input:
@@ -108,7 +108,7 @@ impl Normalised {
             of_input = sub_init(scope, &of_input, &mul_init(scope, &normalised, &along)?)?;
 
             let projected = mul_init(scope, &projected, &inverse)?;
-            of_weight = sum(scope, &mul_init(scope, &projected, gradient)?, [0, 3])?;
+            of_weight = sum_axes_init(scope, &mul_init(scope, &projected, gradient)?, [0, 3])?;
             of_gradient = mul_init(scope, &projected, weight)?;
         }
         if let Some(by_weight) = given.by_weight {
@@ -124,13 +124,4 @@ impl Normalised {
         let shape = given.input.shape();
         Ok((of_input.reshape(shape)?, of_weight.reshape(given.weight.shape())?, of_gradient.reshape(shape)?))
     }
-}
-
-/// The sums along two axes.
-fn sum<'r, T: Real>(
-    scope: &'r RuleScope<'_>,
-    values: &Array<'_, T, 4>,
-    [first, second]: [usize; 2],
-) -> Result<Array<'r, T, 4>> {
-    sum_axis_init(scope, &sum_axis_init(scope, values, second)?, first)
 }

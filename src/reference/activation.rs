@@ -25,6 +25,26 @@ pub(crate) fn softplus_backward(x: f64, gradient: f64) -> f64 {
     gradient * sigmoid(x)
 }
 
+pub(crate) fn softplus_scaled(x: f64, beta: f64, threshold: f64) -> f64 {
+    if beta * x > threshold { x } else { softplus(beta * x) / beta }
+}
+
+/// The result, and what a relative change of the exponent changes.
+pub(crate) fn softplus_scaled_terms(x: f64, beta: f64, threshold: f64) -> f64 {
+    let moved = if x == 0.0 || x.is_infinite() { 0.0 } else { x * sigmoid(beta * x) };
+    softplus_scaled(x, beta, threshold).abs() + moved.abs()
+}
+
+pub(crate) fn softplus_scaled_backward(x: f64, gradient: f64, beta: f64, threshold: f64) -> f64 {
+    if beta * x > threshold { gradient } else { gradient * sigmoid(beta * x) }
+}
+
+/// As [`softplus_scaled_terms`].
+pub(crate) fn softplus_scaled_backward_terms(x: f64, gradient: f64, beta: f64, threshold: f64) -> f64 {
+    let power = if x.is_infinite() { 0.0 } else { (beta * x).abs() * sigmoid(-beta * x) };
+    softplus_scaled_backward(x, gradient, beta, threshold).abs() * (1.0 + power)
+}
+
 pub(crate) fn log_sigmoid(x: f64) -> f64 {
     -softplus(-x)
 }

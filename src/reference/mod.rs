@@ -51,6 +51,7 @@ pub(crate) mod segment;
 pub(crate) mod softmax;
 pub(crate) mod sort;
 mod sum;
+pub(crate) mod sum_axes;
 pub(crate) mod upsample;
 pub(crate) mod variance;
 mod window;

@@ -5,6 +5,7 @@ use dahl::ops::*;
 function!(sigmoid: Sigmoid sigmoid_init(), x in -6.0..6.0);
 function!(log_sigmoid: LogSigmoid log_sigmoid_init(), x in -6.0..6.0);
 function!(softplus: Softplus softplus_init(), x in -6.0..6.0);
+function!(softplus_scaled: SoftplusScaled softplus_scaled_init(1.5, 4.0), x in -6.0..6.0, kink 2.6666666666666665);
 function!(silu: Silu silu_init(), x in -6.0..6.0);
 function!(relu: Relu relu_init(), x in -1.0..1.0, kink 0.0);
 function!(leaky_relu: LeakyRelu leaky_relu_init(0.25), x in -1.0..1.0, kink 0.0);

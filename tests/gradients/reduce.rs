@@ -50,3 +50,8 @@ macro_rules! along {
 along!(first_axis: 0);
 along!(middle_axis: 1);
 along!(last_axis: 2);
+
+gradients!(sum_axes: [input: [2, 3, 4]],
+    |tape| sum_axes_init(tape, input, [0, 2]),
+    with linear()
+);

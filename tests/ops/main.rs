@@ -145,6 +145,7 @@ mod shuffle;
 mod slice;
 mod softmax;
 mod sort;
+mod sum_axes;
 mod tile;
 mod transpose;
 mod trigonometric;

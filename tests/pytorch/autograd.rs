@@ -72,6 +72,7 @@ differentiated!(
         |tape, case| ops::stack_init::<_, 3, 4>(tape, &[input, second], case.count("axis"));
     cumulative_sum_gradient of cumulative_sum(input: 3)
         |tape, case| ops::cumulative_sum_init(tape, input, case.count("axis"));
+    sum_axes_gradient of sum_axes(input: 3) |tape, case| ops::sum_axes_init(tape, input, [0, 2]);
     sort_gradient of sort(input: 3)
         |tape, case| ops::sort_init(tape, input, case.count("axis"), order(&case)).map(|made| made.0);
     top_k_gradient of top_k(input: 3)
@@ -92,6 +93,6 @@ for_each_real!(at least 1:
     add_value_gradient, copy_gradient, matmul_gradients, matmul_batched_gradients, matmul_add_gradients,
     matvec_gradients, matvec_transposed_gradients, outer_gradients, dot_gradients, transpose_gradient,
     rotate_180_gradient, diag_gradient, permute_gradient, concat_gradients, stack_gradients,
-    cumulative_sum_gradient, sort_gradient, top_k_gradient, gather_rows_gradient, segment_sum_gradient,
+    cumulative_sum_gradient, sum_axes_gradient, sort_gradient, top_k_gradient, gather_rows_gradient, segment_sum_gradient,
     lstm_cell_gradients, gru_cell_gradients,
 );

@@ -4,15 +4,15 @@ use dahl::prelude::*;
 use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
-/// Compares ops of one array; the numbers are PyTorch's arguments in the script.
+/// Compares ops of one array; the arguments are PyTorch's in the script.
 macro_rules! unary {
-    ($($op:ident $op_self:ident $op_init:ident ($($argument:literal),*)),* $(,)?) => {$(
+    ($($op:ident $op_self:ident $op_init:ident ($($argument:expr),*)),* $(,)?) => {$(
         fn $op<T: Real>() -> Closeness {
             unary::<T>(
                 stringify!($op),
-                &|x, out| ops::$op(x, out $(, T::from_f64($argument))*).unwrap(),
-                &|x| ops::$op_self(x $(, T::from_f64($argument))*).unwrap(),
-                &|arena, x| ops::$op_init(arena, x $(, T::from_f64($argument))*).unwrap(),
+                &|x, out| ops::$op(x, out $(, $argument)*).unwrap(),
+                &|x| ops::$op_self(x $(, $argument)*).unwrap(),
+                &|arena, x| ops::$op_init(arena, x $(, $argument)*).unwrap(),
             )
         }
     )*};
@@ -148,7 +148,7 @@ fn backward<T: Real>(
 
 /// Compares gradients by a tape of functions of one array.
 macro_rules! gradients {
-    ($($by_x:ident of $op:ident $op_init:ident ($($argument:literal),*)),* $(,)?) => {$(
+    ($($by_x:ident of $op:ident $op_init:ident ($($argument:expr),*)),* $(,)?) => {$(
         fn $by_x<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let tape = rt.tape();
@@ -156,7 +156,7 @@ macro_rules! gradients {
             for case in stem.cases(stringify!($op), "unary", T::NAME) {
                 closeness.cases += 1;
                 let [x, gradient] = ["x", "gradient"].map(|role| case.array::<T, 2>(&rt, role));
-                let out = ops::$op_init(&tape, &x $(, T::from_f64($argument))*).unwrap();
+                let out = ops::$op_init(&tape, &x $(, $argument)*).unwrap();
                 closeness.compare(&case, "by_x", &tape.gradients_from(&out, &gradient, &x).unwrap());
             }
             closeness
@@ -232,22 +232,23 @@ unary!(
     gelu_tanh gelu_tanh_self gelu_tanh_init (),
     silu silu_self silu_init (),
     softplus softplus_self softplus_init (),
+    softplus_scaled softplus_scaled_self softplus_scaled_init (2.0, 5.0),
     hard_sigmoid hard_sigmoid_self hard_sigmoid_init (),
     hard_swish hard_swish_self hard_swish_init (),
     hard_tanh hard_tanh_self hard_tanh_init (-1.0, 1.0),
     relu6 relu6_self relu6_init (),
     threshold threshold_self threshold_init (0.5, 20.0),
-    hard_shrink hard_shrink_self hard_shrink_init (0.5),
-    soft_shrink soft_shrink_self soft_shrink_init (0.5),
+    hard_shrink hard_shrink_self hard_shrink_init (T::from_f64(0.5)),
+    soft_shrink soft_shrink_self soft_shrink_init (T::from_f64(0.5)),
     tanh_shrink tanh_shrink_self tanh_shrink_init (),
     softsign softsign_self softsign_init (),
     mish mish_self mish_init (),
     celu celu_self celu_init (0.75),
     log_sigmoid log_sigmoid_self log_sigmoid_init (),
-    scale scale_self scale_init (0.75),
-    add_value add_value_self add_value_init (0.75),
-    clip clip_self clip_init (-0.5, 0.75),
-    power_value power_value_self power_value_init (2.5),
+    scale scale_self scale_init (T::from_f64(0.75)),
+    add_value add_value_self add_value_init (T::from_f64(0.75)),
+    clip clip_self clip_init (T::from_f64(-0.5), T::from_f64(0.75)),
+    power_value power_value_self power_value_init (T::from_f64(2.5)),
     elu elu_self elu_init (1.0),
     leaky_relu leaky_relu_self leaky_relu_init (0.01),
 );
@@ -305,16 +306,17 @@ gradients!(
     atanh_by_x of atanh atanh_init (),
     erf_by_x of erf erf_init (),
     selu_by_x of selu selu_init (),
+    softplus_scaled_by_x of softplus_scaled softplus_scaled_init (2.0, 5.0),
     hard_sigmoid_by_x of hard_sigmoid hard_sigmoid_init (),
     hard_swish_by_x of hard_swish hard_swish_init (),
     hard_tanh_by_x of hard_tanh hard_tanh_init (-1.0, 1.0),
     relu6_by_x of relu6 relu6_init (),
     threshold_by_x of threshold threshold_init (0.5, 20.0),
-    hard_shrink_by_x of hard_shrink hard_shrink_init (0.5),
-    soft_shrink_by_x of soft_shrink soft_shrink_init (0.5),
+    hard_shrink_by_x of hard_shrink hard_shrink_init (T::from_f64(0.5)),
+    soft_shrink_by_x of soft_shrink soft_shrink_init (T::from_f64(0.5)),
     celu_by_x of celu celu_init (0.75),
-    clip_by_x of clip clip_init (-0.5, 0.75),
-    power_value_by_x of power_value power_value_init (2.5),
+    clip_by_x of clip clip_init (T::from_f64(-0.5), T::from_f64(0.75)),
+    power_value_by_x of power_value power_value_init (T::from_f64(2.5)),
     elu_by_x of elu elu_init (1.0),
     leaky_relu_by_x of leaky_relu leaky_relu_init (0.01),
 );
@@ -339,13 +341,13 @@ for_each_real!(
     at least 10:
     exp, exp2, expm1, ln, log2, log10, log1p, sqrt, neg, abs, square, recip, sign, round, floor, ceil,
     trunc, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, relu, sigmoid,
-    selu, gelu, gelu_tanh, silu, softplus, hard_sigmoid, hard_swish, hard_tanh, relu6, threshold,
+    selu, gelu, gelu_tanh, silu, softplus, softplus_scaled, hard_sigmoid, hard_swish, hard_tanh, relu6, threshold,
     hard_shrink, soft_shrink, tanh_shrink, softsign, mish, celu, prelu, glu, log_sigmoid, scale,
     add_value, clip, power_value, elu, leaky_relu, add, sub, mul, div, power, atan2, maximum, minimum,
     axpy, exp_by_x, exp2_by_x, expm1_by_x, ln_by_x, log2_by_x, log10_by_x, log1p_by_x, sqrt_by_x,
     abs_by_x, square_by_x, recip_by_x, sin_by_x, cos_by_x, tan_by_x, asin_by_x, acos_by_x, atan_by_x,
     sinh_by_x, cosh_by_x, tanh_by_x, asinh_by_x, acosh_by_x, atanh_by_x, erf_by_x, relu_backward,
-    sigmoid_backward, selu_by_x, gelu_backward, gelu_tanh_backward, silu_backward, softplus_backward,
+    sigmoid_backward, selu_by_x, gelu_backward, gelu_tanh_backward, silu_backward, softplus_backward, softplus_scaled_by_x,
     hard_sigmoid_by_x, hard_swish_by_x, hard_tanh_by_x, relu6_by_x, threshold_by_x, hard_shrink_by_x,
     soft_shrink_by_x, tanh_shrink_backward, softsign_backward, mish_backward, celu_by_x, prelu_by_x,
     prelu_by_slope, glu_by_value, glu_by_gate, log_sigmoid_backward, clip_by_x,

@@ -143,6 +143,31 @@ def gradients(forward, gradient, *inputs):
     return (out, *torch.autograd.grad(out, inputs, gradient.to(out.dtype)))
 
 
+class WithDerivative(torch.autograd.Function):
+    """A function whose derivative PyTorch computes by a difference that cancels: the derivative is that of a formula in f64 which
+    does not, rounded."""
+
+    @staticmethod
+    def forward(ctx, x, function, derivative):
+        ctx.save_for_backward(x)
+        ctx.derivative = derivative
+        return function(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return ctx.derivative(x.double(), gradient.double()).to(x.dtype), None, None
+
+
+def softsign_derivative(x, gradient):
+    # Not by the square, which overflows.
+    return gradient / (1 + x.abs()) / (1 + x.abs())
+
+
+def tanh_shrink_derivative(x, gradient):
+    return gradient * torch.tanh(x) ** 2
+
+
 def prelu(x, slope):
     """A slope for each element, as for each channel of one sample."""
     if x.numel() == 0:
@@ -163,7 +188,9 @@ UNARY = {
     "selu": F.selu, "gelu": F.gelu, "gelu_tanh": functools.partial(F.gelu, approximate="tanh"), "silu": F.silu,
     "softplus": F.softplus, "hard_sigmoid": F.hardsigmoid, "hard_swish": F.hardswish, "hard_tanh": F.hardtanh,
     "relu6": F.relu6, "threshold": lambda x: F.threshold(x, 0.5, 20.0), "hard_shrink": F.hardshrink, "soft_shrink": F.softshrink,
-    "tanh_shrink": F.tanhshrink, "softsign": F.softsign, "mish": F.mish, "celu": lambda x: F.celu(x, 0.75),
+    "tanh_shrink": lambda x: WithDerivative.apply(x, F.tanhshrink, tanh_shrink_derivative),
+    "softsign": lambda x: WithDerivative.apply(x, F.softsign, softsign_derivative),
+    "softplus_scaled": lambda x: F.softplus(x, 2.0, 5.0), "mish": F.mish, "celu": lambda x: F.celu(x, 0.75),
     "leaky_relu": F.leaky_relu, "log_sigmoid": F.logsigmoid, "scale": lambda x: x * 0.75,
     "add_value": lambda x: x + 0.75, "clip": lambda x: torch.clamp(x, -0.5, 0.75), "power_value": lambda x: x**2.5,
 }  # fmt: skip
@@ -589,6 +616,7 @@ def differentiated():
         shapes = {"gates": [3, 20], "cell": [3, 5]}
         yield "lstm_cell", functools.partial(lstm_cell, output), shapes, {"output": output}
     yield from recurrent("gru_cell", 3, gru_cell)
+    yield "sum_axes", lambda x: torch.sum(x, (0, 2), keepdim=True), {"input": [2, 3, 4]}, {}
 
 
 @stem

@@ -1,7 +1,7 @@
 //! How a reverse pass adds gradients, and what else it does by sums.
 //!
-//! Contributions to one gradient are added by a map. Everything else is the sum along an axis: over what an input was
-//! stretched along, and with an axis of one element also a copy, or a contribution to an array of the caller's.
+//! Contributions to one gradient are added by a map. Everything else is the sum along an axis, or several: over what an input
+//! was stretched along, and with an axis of one element also a copy, or a contribution to an array of the caller's.
 
 use std::panic::Location;
 
@@ -9,24 +9,30 @@ use super::gradient::{Addition, AdditionOf, Linear};
 use super::pass::{Pass, contiguous};
 use super::record::{Operand, Record};
 use crate::access::AccessMode;
+use crate::argument::Argument;
 use crate::array::{Array, Shared};
 use crate::codelet::Codelet;
 use crate::description::Over;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
-use crate::shape::{Layout, MAX_RANK};
+use crate::shape::Layout;
 use crate::submission::Task;
 
 impl Addition {
     fn along_axis(&self) -> Linear {
         Linear { codelet: (self.sum_axis)(), gradient: (self.sum_axis_gradient)() }
     }
+
+    fn along_axes(&self) -> Linear {
+        Linear { codelet: (self.sum_axes)(), gradient: (self.sum_axes_gradient)() }
+    }
 }
 
-/// The axis of a sum, as the task's argument.
-fn encoded(axis: usize) -> [u8; size_of::<usize>()] {
-    let mut bytes = [0; size_of::<usize>()];
-    crate::argument::Argument::encode(axis, &mut bytes);
+/// The axis of a sum, or the bits of several, as the task's argument.
+fn encoded<A: Argument>(axes: A) -> [u8; 8] {
+    const { assert!(A::SIZE_BYTES == 8, "an axis is a `usize`, and several are a `u64`") };
+    let mut bytes = [0; 8];
+    axes.encode(&mut bytes);
     bytes
 }
 
@@ -65,31 +71,30 @@ impl Pass<'_> {
     }
 
     /// The gradient by the operand `to` from one of the shape of the operand `from`: the sum over the axes along which it
-    /// was stretched.
+    /// was stretched, which is rounded once.
     pub(super) fn unstretched(
         &self,
         record: &Record,
         (from, to): (&Operand, &Operand),
-        mut gradient: Shared,
+        gradient: Shared,
         location: &'static Location<'static>,
     ) -> Result<Shared> {
-        let (from, extents, addition) =
-            (record.layout(from), record.layout(to).extents(), record.array(to).addition);
-        let mut before = contiguous(from.extents());
-        for (axis, &extent) in extents.iter().enumerate() {
-            if before.extents()[axis] == extent {
-                continue;
+        let addition = record.array(to).addition;
+        let [from, to] = [from, to].map(|operand| contiguous(record.layout(operand).extents()));
+        let stretched = |axis: &usize| from.extents()[*axis] != to.extents()[*axis];
+        let bits = (0..to.extents().len()).filter(stretched).fold(0_u64, |bits, axis| bits | 1 << axis);
+        let layouts = (&from, &to);
+        let sum = match (bits.count_ones(), bits.trailing_zeros()) {
+            (0, _) => return Ok(gradient),
+            // Programs join it with the map before.
+            (1, axis) => self.sum_along(axis as usize, &gradient, layouts, addition, location)?,
+            _ => {
+                let addition = self.addition(addition, gradient.element())?;
+                self.apply(&gradient, layouts, addition.along_axes(), &encoded(bits), location)?
             }
-            let mut after = [0; MAX_RANK];
-            let after = &mut after[..extents.len()];
-            after.copy_from_slice(before.extents());
-            after[axis] = extent;
-            let after = contiguous(after);
-            let sum = self.sum_along(axis, &gradient, (&before, &after), addition, location)?;
-            self.give_back(std::mem::replace(&mut gradient, sum));
-            before = after;
-        }
-        Ok(gradient)
+        };
+        self.give_back(gradient);
+        Ok(sum)
     }
 
     /// A copy.

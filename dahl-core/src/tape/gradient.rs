@@ -90,6 +90,10 @@ pub struct Addition {
     pub sum_axis: fn() -> &'static Codelet,
     /// Its gradient.
     pub sum_axis_gradient: fn() -> &'static Gradient,
+    /// `out += ` the sum of `input` along several axes, a `u64` with a bit for each, which is rounded once.
+    pub sum_axes: fn() -> &'static Codelet,
+    /// Its gradient.
+    pub sum_axes_gradient: fn() -> &'static Gradient,
 }
 
 /// The operations that add gradients of an element type.

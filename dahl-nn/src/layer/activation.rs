@@ -6,8 +6,9 @@ use dahl::prelude::*;
 use crate::module::Module;
 use crate::step::Step;
 
+/// Declares activations, whose fields, converted by a function, are the arguments of the operation.
 macro_rules! activations {
-    ($($(#[$doc:meta])* $Name:ident($($field:ident: $Type:ty = $default:expr),*) => $op:ident;)+) => {$(
+    ($converted:path; $($(#[$doc:meta])* $Name:ident($($field:ident: $Type:ty = $default:expr),*) => $op:ident;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Module)]
         #[module(crate = crate)]
@@ -36,13 +37,14 @@ macro_rules! activations {
                 step: &'s Step<'_>,
                 input: &Array<'_, T, N>,
             ) -> dahl::Result<Array<'s, T, N>> {
-                ops::$op(step, input $(, T::from_f64(self.$field))*)
+                ops::$op(step, input $(, $converted(self.$field))*)
             }
         }
     )+};
 }
 
 activations! {
+    std::convert::identity;
     /// `max(x, 0)`.
     Relu() => relu_init;
     /// `x` above 0, `slope * x` below.
@@ -57,8 +59,8 @@ activations! {
     Sigmoid() => sigmoid_init;
     /// The logarithm of the sigmoid.
     LogSigmoid() => log_sigmoid_init;
-    /// `ln(1 + exp(x))`.
-    Softplus() => softplus_init;
+    /// `ln(1 + exp(beta * x)) / beta` where `beta * x` is at most the threshold, else `x`.
+    Softplus(beta: f64 = 1.0, threshold: f64 = 20.0) => softplus_scaled_init;
     /// `x * tanh(softplus(x))` (Misra 2020).
     Mish() => mish_init;
     /// `x / (1 + |x|)`.
@@ -79,12 +81,16 @@ activations! {
     HardTanh(low: f64 = -1.0, high: f64 = 1.0) => hard_tanh_init;
     /// `clamp(x, 0, 6)`.
     Relu6() => relu6_init;
+    /// `x - tanh(x)`.
+    TanhShrink() => tanh_shrink_init;
+}
+
+activations! {
+    T::from_f64;
     /// `x` where `|x|` is above the threshold, else 0.
     HardShrink(threshold: f64 = 0.5) => hard_shrink_init;
     /// `x` less the threshold above it, plus the threshold below minus it, else 0.
     SoftShrink(threshold: f64 = 0.5) => soft_shrink_init;
-    /// `x - tanh(x)`.
-    TanhShrink() => tanh_shrink_init;
 }
 
 /// `x` where `x` is above a limit, else a value. PyTorch has no defaults of these either.
@@ -113,6 +119,6 @@ impl Threshold {
         step: &'s Step<'_>,
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
-        ops::threshold_init(step, input, T::from_f64(self.limit), T::from_f64(self.value))
+        ops::threshold_init(step, input, self.limit, self.value)
     }
 }

@@ -3,6 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
+use super::affine::Affine;
 use crate::module::{Buffer, Init, Initializer, Module, Parameter};
 use crate::setting::{self, Settings};
 use crate::step::Step;
@@ -16,14 +17,16 @@ use crate::step::Step;
 #[derive(Debug, Module)]
 #[module(crate = crate)]
 pub struct BatchNorm<'m, T: Real> {
-    /// `[channels]`.
-    pub weight: Parameter<'m, T>,
-    /// `[channels]`.
-    pub bias: Parameter<'m, T>,
+    /// `[channels]`, if there is one.
+    pub weight: Option<Parameter<'m, T>>,
+    /// `[channels]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
     /// The running mean.
     pub running_mean: Buffer<T>,
     /// The running variance, unbiased.
     pub running_var: Buffer<T>,
+    #[module(skip)]
+    channels: usize,
     epsilon: f64,
     momentum: f64,
     #[module(skip)]
@@ -44,8 +47,14 @@ impl<'m, T: Real> BatchNorm<'m, T> {
         let mut ones = weight.value.zeros_like()?;
         ops::fill(&mut ones, T::ONE)?;
         let (running_mean, running_var) = (Buffer::new(weight.value.zeros_like()?)?, Buffer::new(ones)?);
-        let settings = Settings::default();
-        Ok(Self { weight, bias, running_mean, running_var, epsilon: 1e-5, momentum: 0.1, settings })
+        let (weight, bias, settings) = (Some(weight), Some(bias), Settings::default());
+        Ok(Self { weight, bias, running_mean, running_var, channels, epsilon: 1e-5, momentum: 0.1, settings })
+    }
+
+    /// Takes the weight and the bias away, as PyTorch's `affine=False`.
+    pub fn without_weight(mut self) -> Self {
+        (self.weight, self.bias) = (None, None);
+        self
     }
 
     /// Sets what is added to the variance: a finite number from 0. An invalid one is an error of
@@ -80,13 +89,15 @@ impl<'m, T: Real> BatchNorm<'m, T> {
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
         self.settings.check()?;
-        let channels = self.weight.len();
+        let channels = self.channels;
         if N < 2 || input.shape()[1] != channels {
             let fact =
                 format!("the input has shape {:?}, but the layer is for {channels} channels", input.shape());
             return Err(dahl::Error::invalid_shape("BatchNorm", fact));
         }
         let epsilon = T::from_f64(self.epsilon);
+        let weight = Affine::new(step, self.weight.as_ref(), channels, T::ONE)?;
+        let bias = Affine::new(step, self.bias.as_ref(), channels, T::ZERO)?;
         if !step.is_training() {
             let mut shape = [1; N];
             shape[1] = channels;
@@ -94,8 +105,8 @@ impl<'m, T: Real> BatchNorm<'m, T> {
             return ops::batch_norm_inference_init(
                 step,
                 input,
-                &*self.weight.value.reshaped(shape)?,
-                &*self.bias.value.reshaped(shape)?,
+                &*weight.reshaped(shape)?,
+                &*bias.reshaped(shape)?,
                 &*mean.reshaped(shape)?,
                 &*variance.reshaped(shape)?,
                 epsilon,
@@ -106,8 +117,7 @@ impl<'m, T: Real> BatchNorm<'m, T> {
             let fact = format!("in training each channel needs two elements, but has {count}");
             return Err(dahl::Error::invalid_shape("BatchNorm", fact));
         }
-        let (output, mean, variance) =
-            ops::batch_norm_init(step, input, &self.weight.value, &self.bias.value, epsilon)?;
+        let (output, mean, variance) = ops::batch_norm_init(step, input, &weight, &bias, epsilon)?;
         let unbiased = count as f64 / (count - 1) as f64;
         for (running, batch, share) in [
             (&self.running_mean, &mean, self.momentum),

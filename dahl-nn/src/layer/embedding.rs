@@ -19,6 +19,9 @@ pub struct Embedding<'m, T: Real> {
     pub weight: Parameter<'m, T>,
     #[module(skip)]
     shape: [usize; 2],
+    /// The token whose vector is not learned, if any.
+    #[module(skip)]
+    padding: Option<usize>,
 }
 
 impl<'m, T: Real> Embedding<'m, T> {
@@ -31,7 +34,26 @@ impl<'m, T: Real> Embedding<'m, T> {
         setting::require(count > 0, "Embedding: count", count, "a number from 1")?;
         setting::require(width > 0, "Embedding: width", width, "a number from 1")?;
         let weight = init.parameter(&[count, width], Initializer::Normal { deviation: 1.0 })?;
-        Ok(Self { weight, shape: [count, width] })
+        Ok(Self { weight, shape: [count, width], padding: None })
+    }
+
+    /// As [`new`](Self::new), where the token `padding` has a vector of zeros, which is not learned; PyTorch's `padding_idx`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if there is no such token.
+    #[track_caller]
+    pub fn with_padding(
+        init: &mut Init<'m>,
+        count: usize,
+        width: usize,
+        padding: usize,
+    ) -> dahl::Result<Self> {
+        let value = format!("{padding} of {count} tokens");
+        setting::require(padding < count, "Embedding: padding", value, "a token below their number")?;
+        let mut layer = Self::new(init, count, width)?;
+        layer.weight.value.write()?.iter_mut().skip(padding * width).take(width).for_each(|x| *x = T::ZERO);
+        layer.padding = Some(padding);
+        Ok(layer)
     }
 
     /// The vectors of a batch of sequences.
@@ -55,7 +77,24 @@ impl<'m, T: Real> Embedding<'m, T> {
     #[track_caller]
     pub fn of_each<'s>(&self, step: &'s Step<'_>, tokens: &Vector<'_, u32>) -> dahl::Result<Matrix<'s, T>> {
         let weight = self.weight.value.reshaped(self.shape)?;
-        ops::index_select_init(step, &*weight, tokens, 0)
+        let vectors = ops::index_select_init(step, &*weight, tokens, 0)?;
+        let Some(padding) = self.padding else { return Ok(vectors) };
+        let constant = ops::index_select_init(step.detached(), &*weight, tokens, 0)?;
+        ops::select_init(step, &self.are_learned(step, tokens, padding)?, &vectors, &constant)
+    }
+
+    /// `[count, 1]`: 0 for the token `padding`, else 1.
+    #[track_caller]
+    fn are_learned<'s>(
+        &self,
+        step: &'s Step<'_>,
+        tokens: &Vector<'_, u32>,
+        padding: usize,
+    ) -> dahl::Result<Matrix<'s, u8>> {
+        let arena = step.detached();
+        let numbers: Vector<'_, f64> = ops::cast_init(arena, tokens)?;
+        let padding = arena.filled([1], padding as f64)?;
+        ops::not_equal_init(arena, &numbers, &padding)?.reshape([tokens.len(), 1])
     }
 
     /// `x[.., i, :] + weight[i, :]`: adds a learned vector for each position of a sequence.

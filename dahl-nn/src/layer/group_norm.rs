@@ -3,8 +3,9 @@
 use dahl::ops;
 use dahl::prelude::*;
 
+use super::affine::Affine;
 use crate::module::{Init, Initializer, Module, Parameter};
-use crate::setting;
+use crate::setting::{self, Settings};
 use crate::step::Step;
 
 /// `(x - mean) / sqrt(variance + epsilon) * weight + bias`, where mean and biased variance are those of a group of channels
@@ -15,12 +16,22 @@ use crate::step::Step;
 #[derive(Debug, Module)]
 #[module(crate = crate)]
 pub struct GroupNorm<'m, T: Real> {
-    /// `[channels]`.
-    pub weight: Parameter<'m, T>,
-    /// `[channels]`.
-    pub bias: Parameter<'m, T>,
+    /// `[channels]`, if there is one.
+    pub weight: Option<Parameter<'m, T>>,
+    /// `[channels]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
     groups: usize,
+    #[module(skip)]
+    channels: usize,
     epsilon: f64,
+    #[module(skip)]
+    settings: Settings,
+}
+
+/// Requires a number that can be added to a variance.
+#[track_caller]
+fn require_epsilon(settings: &mut Settings, setting: &'static str, epsilon: f64) {
+    settings.require(epsilon >= 0.0 && epsilon.is_finite(), setting, epsilon, "a finite number from 0");
 }
 
 impl<'m, T: Real> GroupNorm<'m, T> {
@@ -36,7 +47,23 @@ impl<'m, T: Real> GroupNorm<'m, T> {
         setting::require(divides, "GroupNorm: groups", value, "a divisor of the channels")?;
         let weight = init.parameter(&[channels], Initializer::Constant(1.0))?;
         let bias = init.parameter(&[channels], Initializer::Constant(0.0))?;
-        Ok(Self { weight, bias, groups, epsilon: 1e-5 })
+        let settings = Settings::default();
+        Ok(Self { weight: Some(weight), bias: Some(bias), groups, channels, epsilon: 1e-5, settings })
+    }
+
+    /// Takes the weight and the bias away, as PyTorch's `affine=False`.
+    pub fn without_weight(mut self) -> Self {
+        (self.weight, self.bias) = (None, None);
+        self
+    }
+
+    /// Sets what is added to the variance: a finite number from 0. An invalid one is an error of
+    /// [`forward`](Self::forward).
+    #[track_caller]
+    pub fn epsilon(mut self, epsilon: f64) -> Self {
+        require_epsilon(&mut self.settings, "GroupNorm: epsilon", epsilon);
+        self.epsilon = epsilon;
+        self
     }
 
     /// Normalises each sample.
@@ -49,8 +76,10 @@ impl<'m, T: Real> GroupNorm<'m, T> {
         step: &'s Step<'_>,
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
-        let epsilon = T::from_f64(self.epsilon);
-        ops::group_norm_init(step, input, &self.weight.value, &self.bias.value, self.groups, epsilon)
+        self.settings.check()?;
+        let weight = Affine::new(step, self.weight.as_ref(), self.channels, T::ONE)?;
+        let bias = Affine::new(step, self.bias.as_ref(), self.channels, T::ZERO)?;
+        ops::group_norm_init(step, input, &weight, &bias, self.groups, T::from_f64(self.epsilon))
     }
 }
 
@@ -60,16 +89,27 @@ impl<'m, T: Real> GroupNorm<'m, T> {
 ///
 /// # Shapes
 /// The output as the input, `[batch, channels, ..]`.
-#[derive(Clone, Copy, Debug, Module)]
+#[derive(Clone, Debug, Module)]
 #[module(crate = crate)]
 pub struct InstanceNorm {
     epsilon: f64,
+    #[module(skip)]
+    settings: Settings,
 }
 
 impl InstanceNorm {
     /// A layer with an epsilon of 1e-5.
     pub fn new() -> Self {
-        Self { epsilon: 1e-5 }
+        Self { epsilon: 1e-5, settings: Settings::default() }
+    }
+
+    /// Sets what is added to the variance: a finite number from 0. An invalid one is an error of
+    /// [`forward`](Self::forward).
+    #[track_caller]
+    pub fn epsilon(mut self, epsilon: f64) -> Self {
+        require_epsilon(&mut self.settings, "InstanceNorm: epsilon", epsilon);
+        self.epsilon = epsilon;
+        self
     }
 
     /// Normalises each channel of each sample.
@@ -82,6 +122,7 @@ impl InstanceNorm {
         step: &'s Step<'_>,
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
+        self.settings.check()?;
         let channels = input.shape().get(1).copied().unwrap_or(0);
         let (ones, zeros) = (step.detached().filled([channels], T::ONE)?, step.detached().zeros([channels])?);
         ops::group_norm_init(step, input, &ones, &zeros, channels, T::from_f64(self.epsilon))

@@ -3,6 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
+use super::affine::Affine;
 use crate::module::{Init, Initializer, Module, Parameter};
 use crate::setting;
 use crate::step::Step;
@@ -18,10 +19,12 @@ const EPSILON: f64 = 1e-5;
 #[derive(Debug, Module)]
 #[module(crate = crate)]
 pub struct LayerNorm<'m, T: Real> {
-    /// `[features]`.
-    pub weight: Parameter<'m, T>,
-    /// `[features]`.
-    pub bias: Parameter<'m, T>,
+    /// `[features]`, if there is one.
+    pub weight: Option<Parameter<'m, T>>,
+    /// `[features]`, if there is one.
+    pub bias: Option<Parameter<'m, T>>,
+    #[module(skip)]
+    features: usize,
     #[module(skip)]
     epsilon: f64,
 }
@@ -36,7 +39,19 @@ impl<'m, T: Real> LayerNorm<'m, T> {
         setting::require(features > 0, "LayerNorm: features", features, "a number from 1")?;
         let weight = init.parameter(&[features], Initializer::Constant(1.0))?;
         let bias = init.parameter(&[features], Initializer::Constant(0.0))?;
-        Ok(Self { weight, bias, epsilon: EPSILON })
+        Ok(Self { weight: Some(weight), bias: Some(bias), features, epsilon: EPSILON })
+    }
+
+    /// Takes the bias away, as PyTorch's `bias=False`.
+    pub fn without_bias(mut self) -> Self {
+        self.bias = None;
+        self
+    }
+
+    /// Takes the weight and the bias away, as PyTorch's `elementwise_affine=False`.
+    pub fn without_weight(mut self) -> Self {
+        (self.weight, self.bias) = (None, None);
+        self
     }
 
     /// Sets what is added to the variance. A number that is not above 0 is an error of [`forward`](Self::forward).
@@ -55,7 +70,9 @@ impl<'m, T: Real> LayerNorm<'m, T> {
         step: &'s Step<'_>,
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
-        ops::layer_norm_init(step, input, &self.weight.value, &self.bias.value, self.epsilon)
+        let weight = Affine::new(step, self.weight.as_ref(), self.features, T::ONE)?;
+        let bias = Affine::new(step, self.bias.as_ref(), self.features, T::ZERO)?;
+        ops::layer_norm_init(step, input, &weight, &bias, self.epsilon)
     }
 }
 
@@ -67,8 +84,10 @@ impl<'m, T: Real> LayerNorm<'m, T> {
 #[derive(Debug, Module)]
 #[module(crate = crate)]
 pub struct RmsNorm<'m, T: Real> {
-    /// `[features]`.
-    pub weight: Parameter<'m, T>,
+    /// `[features]`, if there is one.
+    pub weight: Option<Parameter<'m, T>>,
+    #[module(skip)]
+    features: usize,
     #[module(skip)]
     epsilon: f64,
 }
@@ -82,7 +101,13 @@ impl<'m, T: Real> RmsNorm<'m, T> {
     pub fn new(init: &mut Init<'m>, features: usize) -> dahl::Result<Self> {
         setting::require(features > 0, "RmsNorm: features", features, "a number from 1")?;
         let weight = init.parameter(&[features], Initializer::Constant(1.0))?;
-        Ok(Self { weight, epsilon: EPSILON })
+        Ok(Self { weight: Some(weight), features, epsilon: EPSILON })
+    }
+
+    /// Takes the weight away, as PyTorch's `elementwise_affine=False`.
+    pub fn without_weight(mut self) -> Self {
+        self.weight = None;
+        self
     }
 
     /// Sets what is added to the mean square. A number that is not above 0 is an error of [`forward`](Self::forward).
@@ -101,6 +126,7 @@ impl<'m, T: Real> RmsNorm<'m, T> {
         step: &'s Step<'_>,
         input: &Array<'_, T, N>,
     ) -> dahl::Result<Array<'s, T, N>> {
-        ops::rms_norm_init(step, input, &self.weight.value, self.epsilon)
+        let weight = Affine::new(step, self.weight.as_ref(), self.features, T::ONE)?;
+        ops::rms_norm_init(step, input, &weight, self.epsilon)
     }
 }

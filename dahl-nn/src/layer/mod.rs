@@ -4,6 +4,7 @@
 //! Not here: layers that know the shape of their input, for [`Sequential`](crate::Sequential) (`sequential`).
 
 mod activation;
+mod affine;
 mod attention;
 mod batch_norm;
 mod conv2d;

@@ -95,7 +95,7 @@ impl RRelu {
     ) -> dahl::Result<Array<'s, T, N>> {
         self.settings.check()?;
         if !step.is_training() {
-            return ops::leaky_relu_init(step, input, T::from_f64((self.lower + self.upper) / 2.0));
+            return ops::leaky_relu_init(step, input, (self.lower + self.upper) / 2.0);
         }
         let mut slopes = step.detached().zeros(input.shape())?;
         ops::uniform(&mut slopes, self.lower, self.upper, step.numbers(input.len()))?;

@@ -5,7 +5,7 @@
 //! | file | what |
 //! |---|---|
 //! | `trainer.rs`, `settings.rs`, `options.rs` | what is set, and by which calls |
-//! | `run.rs`, `learning.rs`, `micro_batch.rs`, `order.rs` | the loop over epochs, batches and their parts |
+//! | `run.rs`, `batch.rs`, `learning.rs`, `micro_batch.rs`, `order.rs` | the loop over epochs, batches and their parts |
 //! | `parallel` | a batch over several ranks |
 //! | `batch_program.rs` | a step as a program, which is replayed |
 //! | `state.rs`, `checkpoints.rs`, `resume.rs` | what a checkpoint holds, and when it is written and read |
@@ -14,6 +14,7 @@
 //!
 //! Not here: what is read, and by which threads (`loader`); models, losses and optimizers.
 
+mod batch;
 mod batch_program;
 mod callback;
 mod checkpoints;

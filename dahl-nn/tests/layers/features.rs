@@ -36,9 +36,14 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<
         "batch_norm": 3, BatchNorm::<T>::new(init, 3)?;
         "batch_norm_of_images": 4, BatchNorm::<T>::new(init, 3)?;
         "batch_norm_of_volumes": 5, BatchNorm::<T>::new(init, 3)?;
+        "batch_norm_without_weight": 3, BatchNorm::<T>::new(init, 3)?.without_weight();
         "layer_norm": 3, LayerNorm::<T>::new(init, 5)?;
+        "layer_norm_without_bias": 3, LayerNorm::<T>::new(init, 5)?.without_bias();
+        "layer_norm_without_weight": 3, LayerNorm::<T>::new(init, 5)?.without_weight();
         "rms_norm": 3, RmsNorm::<T>::new(init, 5)?;
+        "rms_norm_without_weight": 3, RmsNorm::<T>::new(init, 5)?.without_weight();
         "group_norm": 4, GroupNorm::<T>::new(init, 2, 6)?;
+        "group_norm_without_weight": 4, GroupNorm::<T>::new(init, 2, 6)?.epsilon(1e-3).without_weight();
         "instance_norm": 3, InstanceNorm::new();
         "instance_norm_of_images": 4, InstanceNorm::new();
     );
@@ -54,10 +59,12 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl::Result<
         model.module.forward(step, &*input::<T, 2>(&model.x)?)
     });
     let tokens = rt.from_vec([2, 3], vec![1_u32, 0, 2, 4, 2, 0])?;
-    let embedded = Embedded::<T> { embedding: Embedding::new(init, 5, 4)? };
-    table.check(rt, init, "embedding", embedded, |step, model| {
-        ops::mul_init(step, &*input(&model.x)?, &model.module.embedding.forward(step, &tokens)?)
-    });
+    let (all, padded) = (Embedding::new(init, 5, 4)?, Embedding::with_padding(init, 5, 4, 2)?);
+    for (name, embedding) in [("embedding", all), ("embedding_padded", padded)] {
+        table.check(rt, init, name, Embedded::<T> { embedding }, |step, model| {
+            ops::mul_init(step, &*input(&model.x)?, &model.module.embedding.forward(step, &tokens)?)
+        });
+    }
     let shared = Embedded::<T> { embedding: Embedding::new(init, 5, 4)? };
     table.check(rt, init, "embedding_scores", shared, |step, model| {
         model.module.embedding.scores(step, &*input::<T, 3>(&model.x)?)
@@ -76,6 +83,7 @@ pub(super) fn activations<T: Real>(rt: &Runtime, table: &mut Check<'_>) -> dahl:
         "sigmoid": 2, Sigmoid::default();
         "log_sigmoid": 2, LogSigmoid::default();
         "softplus": 2, Softplus::default();
+        "softplus_scaled": 2, Softplus { beta: 3.0, threshold: 2.5 };
         "silu": 2, Silu::default();
         "gelu": 2, Gelu::default();
         "gelu_tanh": 2, GeluTanh::default();

@@ -46,6 +46,7 @@ struct Names {
     bidirectional: &'static str,
     bidirectional_from_states: &'static str,
     dropout: &'static str,
+    without_bias: &'static str,
 }
 
 /// The names of the cases, of which each starts with the cell's.
@@ -58,6 +59,7 @@ macro_rules! names {
             bidirectional: concat!($cell, "_bidirectional"),
             bidirectional_from_states: concat!($cell, "_bidirectional_from_states"),
             dropout: concat!($cell, "_dropout"),
+            without_bias: concat!($cell, "_without_bias"),
         }
     };
 }
@@ -77,7 +79,10 @@ fn check<T: Real, C: RecurrentCell>(rt: &Runtime, table: &mut Check<'_>, names: 
     table.check(rt, init, names.whole, layer, |step, model| model.module.forward(step, &*input(&model.x)?));
     let layer = both::<T, C>(init)?.dropout(0.375);
     table.check(rt, init, names.dropout, layer, |step, model| model.module.forward(step, &*input(&model.x)?));
-    for (name, layer) in [(names.packed, one::<T, C>(init)?), (names.bidirectional, both(init)?)] {
+    let plain = one::<T, C>(init)?.without_bias();
+    for (name, layer) in
+        [(names.packed, one(init)?), (names.bidirectional, both(init)?), (names.without_bias, plain)]
+    {
         table.check(rt, init, name, layer, |step, model| {
             joined(step, model.module.forward_packed(step, &*input(&model.x)?, &LENGTHS)?)
         });

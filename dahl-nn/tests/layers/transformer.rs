@@ -39,6 +39,12 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
         model.module.forward_cross(step, &*input(&model.x)?, &memory, &memory, of_memory)
     });
 
+    let without_bias = MultiHeadAttention::<T>::new(init, 8, 2).unwrap().without_bias();
+    table.check(rt, init, "multi_head_attention_without_bias", without_bias, |step, model| {
+        let memory = memory(model)?;
+        model.module.forward_cross(step, &*input(&model.x)?, &memory, &memory, of_memory)
+    });
+
     let grouped = MultiHeadAttention::<T>::with_key_heads(init, 16, 4, 2).unwrap().causal().rotary(10_000.0);
     table.check(rt, init, "multi_head_attention_grouped", grouped, |step, model| {
         model.module.forward(step, &*input(&model.x)?)
@@ -52,6 +58,10 @@ pub(super) fn all<T: Real>(rt: &Runtime, table: &mut Check<'_>) {
     });
     let layer = TransformerEncoderLayer::<T>::new(init, first.epsilon(1e-3)).unwrap();
     table.check(rt, init, "transformer_encoder_layer_norm_first", layer, |step, model| {
+        model.module.forward(step, &*input(&model.x)?, seen)
+    });
+    let layer = TransformerEncoderLayer::<T>::new(init, options.without_bias()).unwrap();
+    table.check(rt, init, "transformer_encoder_layer_without_bias", layer, |step, model| {
         model.module.forward(step, &*input(&model.x)?, seen)
     });
     for (name, options) in

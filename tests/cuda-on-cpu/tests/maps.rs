@@ -42,13 +42,15 @@ on_cpu!(sigmoid_backward: map_sigmoid_backward of ops::codelets::SigmoidBackward
 on_cpu!(log_sigmoid: map_log_sigmoid of ops::codelets::LogSigmoid, ([31, 67], _), ());
 on_cpu!(log_sigmoid_backward: map_log_sigmoid_backward of ops::codelets::LogSigmoidBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
 on_cpu!(softplus: map_softplus of ops::codelets::Softplus, ([31, 67], _), ());
+on_cpu!(softplus_scaled: map_softplus_scaled of ops::codelets::SoftplusScaled, (within(-80.0, 80.0, [31, 67]), _), (0.75, 20.0));
+on_cpu!(softplus_scaled_backward: map_softplus_scaled_backward of ops::codelets::SoftplusScaledBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), (0.75, 20.0));
 on_cpu!(softplus_backward: map_softplus_backward of ops::codelets::SoftplusBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
 on_cpu!(silu: map_silu of ops::codelets::Silu, (within(-80.0, 80.0, [31, 67]), _), ());
 on_cpu!(silu_backward: map_silu_backward of ops::codelets::SiluBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
 on_cpu!(relu: map_relu of ops::codelets::Relu, ([31, 67], _), ());
 on_cpu!(relu_backward: map_relu_backward of ops::codelets::ReluBackward, ([31, 67], [31, 67], _), ());
-on_cpu!(leaky_relu: map_leaky_relu of ops::codelets::LeakyRelu, ([31, 67], _), (T::from_f64(0.01),));
-on_cpu!(elu: map_elu of ops::codelets::Elu, ([31, 67], _), (T::from_f64(1.5),));
+on_cpu!(leaky_relu: map_leaky_relu of ops::codelets::LeakyRelu, ([31, 67], _), (0.01,));
+on_cpu!(elu: map_elu of ops::codelets::Elu, ([31, 67], _), (1.5,));
 on_cpu!(prelu: map_prelu of ops::codelets::Prelu, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
 on_cpu!(glu: map_glu of ops::codelets::Glu, ([31, 67], within(-80.0, 80.0, [31, 67]), _), ());
 on_cpu!(mish: map_mish of ops::codelets::Mish, (within(-80.0, 80.0, [31, 67]), _), ());
@@ -57,7 +59,7 @@ on_cpu!(softsign: map_softsign of ops::codelets::Softsign, ([31, 67], _), ());
 on_cpu!(softsign_backward: map_softsign_backward of ops::codelets::SoftsignBackward, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
 on_cpu!(tanh_shrink: map_tanh_shrink of ops::codelets::TanhShrink, ([31, 67], _), ());
 on_cpu!(tanh_shrink_backward: map_tanh_shrink_backward of ops::codelets::TanhShrinkBackward, ([31, 67], within(-2.0, 2.0, [31, 67]), _), ());
-on_cpu!(celu: map_celu of ops::codelets::Celu, ([31, 67], _), (T::from_f64(1.5),));
+on_cpu!(celu: map_celu of ops::codelets::Celu, ([31, 67], _), (1.5,));
 on_cpu!(selu: map_selu of ops::codelets::Selu, ([31, 67], _), ());
 on_cpu!(gelu: map_gelu of ops::codelets::Gelu, (within(-12.0, 60.0, [31, 67]), _), ());
 on_cpu!(gelu_backward: map_gelu_backward of ops::codelets::GeluBackward, (within(-60.0, 60.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
@@ -127,9 +129,9 @@ on_cpu!(log1p: map_log1p of ops::codelets::Log1p, ([31, 67], _), ());
 // hard activation
 on_cpu!(hard_sigmoid: map_hard_sigmoid of ops::codelets::HardSigmoid, ([31, 67], _), ());
 on_cpu!(hard_swish: map_hard_swish of ops::codelets::HardSwish, (within(-100.0, 100.0, [31, 67]), _), ());
-on_cpu!(hard_tanh: map_hard_tanh of ops::codelets::HardTanh, ([31, 67], _), (T::from_f64(-0.75), T::from_f64(1.5),));
+on_cpu!(hard_tanh: map_hard_tanh of ops::codelets::HardTanh, ([31, 67], _), (-0.75, 1.5));
 on_cpu!(relu6: map_relu6 of ops::codelets::Relu6, ([31, 67], _), ());
-on_cpu!(threshold: map_threshold of ops::codelets::Threshold, ([31, 67], _), (T::from_f64(0.25), T::from_f64(3.0),));
+on_cpu!(threshold: map_threshold of ops::codelets::Threshold, ([31, 67], _), (0.25, 3.0));
 on_cpu!(hard_shrink: map_hard_shrink of ops::codelets::HardShrink, ([31, 67], _), (T::from_f64(0.5),));
 on_cpu!(soft_shrink: map_soft_shrink of ops::codelets::SoftShrink, ([31, 67], _), (T::from_f64(0.5),));
 

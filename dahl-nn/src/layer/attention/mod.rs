@@ -30,8 +30,8 @@ pub use mask::AttentionMask;
 pub struct MultiHeadAttention<'m, T: Real> {
     /// The weights of queries, keys and values, in this order.
     pub in_proj_weight: Parameter<'m, T>,
-    /// The biases of queries, keys and values.
-    pub in_proj_bias: Parameter<'m, T>,
+    /// The biases of queries, keys and values, if there are any.
+    pub in_proj_bias: Option<Parameter<'m, T>>,
     /// The map of the joined heads.
     pub out_proj: Linear<'m, T>,
     #[module(skip)]
@@ -88,7 +88,7 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         let settings = Settings::default();
         Ok(Self {
             in_proj_weight,
-            in_proj_bias,
+            in_proj_bias: Some(in_proj_bias),
             out_proj,
             heads,
             width,
@@ -97,6 +97,12 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
             dropout: None,
             settings,
         })
+    }
+
+    /// Takes the biases of both maps away, as PyTorch's `bias=False`.
+    pub fn without_bias(mut self) -> Self {
+        (self.in_proj_bias, self.out_proj.bias) = (None, None);
+        self
     }
 
     /// Hides later tokens from each token.
@@ -222,11 +228,14 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         first: usize,
     ) -> dahl::Result<(Array<'s, T, 4>, Array<'s, T, 4>, Array<'s, T, 4>)> {
         let [batch, tokens] = self.tokens(x)?;
-        let features = self.in_proj_bias.len();
+        let features = self.in_proj_weight.shape[0];
         let weight = self.in_proj_weight.value.reshaped([features, self.width])?;
         let rows = x.reshaped([batch * tokens, self.width])?;
         let product = ops::matmul_transposed_init(step, &*rows, &*weight, Transposed::RIGHT)?;
-        let projected = ops::bias_init(step, &product, &self.in_proj_bias.value, 1)?;
+        let projected = match &self.in_proj_bias {
+            Some(bias) => ops::bias_init(step, &product, &bias.value, 1)?,
+            None => product,
+        };
         let projected = projected.reshape([batch, tokens, features])?;
         let (query, key, value) = ops::split_heads_init(step, &projected, self.heads)?;
         let (query, key) = self.turned(step, query, key, first)?;
@@ -243,14 +252,19 @@ impl<'m, T: Real> MultiHeadAttention<'m, T> {
         count: usize,
     ) -> dahl::Result<Array<'s, T, 4>> {
         let [batch, tokens] = self.tokens(x)?;
-        let (all, head) = (self.in_proj_bias.len(), self.head_width());
+        let (all, head) = (self.in_proj_weight.shape[0], self.head_width());
         let weight = self.in_proj_weight.value.reshaped([all, self.width])?;
         let weight = ops::slice_init(step, &*weight, 0, first * head, count * head)?;
-        let bias = ops::slice_init(step, &self.in_proj_bias.value, 0, first * head, count * head)?;
         let rows = x.reshaped([batch * tokens, self.width])?;
         let product = ops::matmul_transposed_init(step, &*rows, &weight, Transposed::RIGHT)?;
-        let projected = ops::bias_init(step, &product, &bias, 1)?.reshape([batch, tokens, count, head])?;
-        ops::permute_init(step, &projected, [0, 2, 1, 3])
+        let projected = match &self.in_proj_bias {
+            Some(bias) => {
+                let bias = ops::slice_init(step, &bias.value, 0, first * head, count * head)?;
+                ops::bias_init(step, &product, &bias, 1)?
+            }
+            None => product,
+        };
+        ops::permute_init(step, &projected.reshape([batch, tokens, count, head])?, [0, 2, 1, 3])
     }
 
     /// `[batch, tokens]`.

@@ -113,7 +113,7 @@ impl<'m, T: Real> GraphAttention<'m, T> {
         let of_sources = ops::index_select_init(step, &of_sources, &graph.sources, 0)?;
         let of_targets = ops::index_select_init(step, &of_targets, &graph.targets, 0)?;
         let scores = ops::add_init(step, &of_sources, &of_targets)?;
-        let scores = ops::leaky_relu_init(step, &scores, T::from_f64(self.slope))?;
+        let scores = ops::leaky_relu_init(step, &scores, self.slope)?;
         let mut weights = ops::segment_softmax_init(step, &scores, &graph.targets, nodes)?;
         if let Some(dropout) = &self.dropout {
             weights = dropout.forward_owned(step, weights)?;

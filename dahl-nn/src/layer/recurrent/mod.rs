@@ -30,7 +30,7 @@ pub type Gru<'m, T> = Recurrent<'m, T, GruCell>;
 /// One or several recurrent layers over sequences: the outputs of a layer are the inputs of the next one.
 ///
 /// Weights have PyTorch's names, `weight_ih_l0: [gates * width, inputs]`, `weight_hh_l0: [gates * width, width]`,
-/// `bias_ih_l0` and `bias_hh_l0: [gates * width]`, and are drawn uniformly from `-1 / sqrt(width) .. 1 / sqrt(width)`. Those
+/// `bias_ih_l0` and `bias_hh_l0: [gates * width]`, if there are biases, and are drawn uniformly from `-1 / sqrt(width) .. 1 / sqrt(width)`. Those
 /// that go from the end of a sequence to its start have the suffix `_reverse`.
 ///
 /// # Shapes
@@ -105,6 +105,12 @@ impl<'m, T: Real, C: RecurrentCell> Recurrent<'m, T, C> {
             }
         }
         Ok(Self { weights, directions, width, dropout: None, cell: PhantomData })
+    }
+
+    /// Takes the biases of all layers away, as PyTorch's `bias=False`.
+    pub fn without_bias(mut self) -> Self {
+        self.weights.iter_mut().for_each(Weights::remove_biases);
+        self
     }
 
     /// Sets random outputs of each layer but the last to 0 in training, with this probability: at least 0, below 1. An

@@ -32,8 +32,8 @@ impl Direction {
 pub(super) struct Weights<'m, T: Real> {
     input: Parameter<'m, T>,
     hidden: Parameter<'m, T>,
-    input_bias: Parameter<'m, T>,
-    hidden_bias: Parameter<'m, T>,
+    /// Of the input and of the state, if there are any.
+    biases: Option<[Parameter<'m, T>; 2]>,
 }
 
 impl<'m, T: Real> Weights<'m, T> {
@@ -44,9 +44,13 @@ impl<'m, T: Real> Weights<'m, T> {
         Ok(Self {
             input: init.uniform(&[rows, inputs], bound)?,
             hidden: init.uniform(&[rows, width], bound)?,
-            input_bias: init.uniform(&[rows], bound)?,
-            hidden_bias: init.uniform(&[rows], bound)?,
+            biases: Some([init.uniform(&[rows], bound)?, init.uniform(&[rows], bound)?]),
         })
+    }
+
+    /// Takes the biases away.
+    pub(super) fn remove_biases(&mut self) {
+        self.biases = None;
     }
 
     /// The features of a token.
@@ -55,23 +59,18 @@ impl<'m, T: Real> Weights<'m, T> {
     }
 
     /// The parameters, with the starts of their names.
-    pub(super) fn named(&self) -> [(&'static str, &Parameter<'m, T>); 4] {
-        [
-            ("weight_ih", &self.input),
-            ("weight_hh", &self.hidden),
-            ("bias_ih", &self.input_bias),
-            ("bias_hh", &self.hidden_bias),
-        ]
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, &Parameter<'m, T>)> {
+        let weights = [("weight_ih", &self.input), ("weight_hh", &self.hidden)];
+        let biases = self.biases.iter().flat_map(|[input, hidden]| [("bias_ih", input), ("bias_hh", hidden)]);
+        weights.into_iter().chain(biases)
     }
 
     /// As [`named`](Self::named).
-    pub(super) fn named_mut(&mut self) -> [(&'static str, &mut Parameter<'m, T>); 4] {
-        [
-            ("weight_ih", &mut self.input),
-            ("weight_hh", &mut self.hidden),
-            ("bias_ih", &mut self.input_bias),
-            ("bias_hh", &mut self.hidden_bias),
-        ]
+    pub(super) fn named_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut Parameter<'m, T>)> {
+        let weights = [("weight_ih", &mut self.input), ("weight_hh", &mut self.hidden)];
+        let biases =
+            self.biases.iter_mut().flat_map(|[input, hidden]| [("bias_ih", input), ("bias_hh", hidden)]);
+        weights.into_iter().chain(biases)
     }
 
     /// The outputs of all tokens, `[batch, tokens, width]`, and the last states, from states of zero if none are given.
@@ -133,7 +132,8 @@ impl<'m, T: Real> Weights<'m, T> {
         let weight = self.input.value.reshaped([rows, columns])?;
         let x = x.reshaped([batch * tokens, inputs])?;
         let product = ops::matmul_transposed_init(step, &*x, &*weight, Transposed::RIGHT)?;
-        ops::bias_init(step, &product, &self.input_bias.value, 1)?.reshape([batch, tokens, rows])
+        let Some([bias, _]) = &self.biases else { return product.reshape([batch, tokens, rows]) };
+        ops::bias_init(step, &product, &bias.value, 1)?.reshape([batch, tokens, rows])
     }
 
     /// The sums that the state adds to the gates: `[batch, gates * width]`.
@@ -141,6 +141,7 @@ impl<'m, T: Real> Weights<'m, T> {
     fn hidden_gates<'s>(&self, step: &'s Step<'_>, hidden: &Matrix<'_, T>) -> dahl::Result<Matrix<'s, T>> {
         let weight = self.hidden.value.reshaped([self.hidden.shape[0], self.hidden.shape[1]])?;
         let product = ops::matmul_transposed_init(step, hidden, &*weight, Transposed::RIGHT)?;
-        ops::bias_init(step, &product, &self.hidden_bias.value, 1)
+        let Some([_, bias]) = &self.biases else { return Ok(product) };
+        ops::bias_init(step, &product, &bias.value, 1)
     }
 }

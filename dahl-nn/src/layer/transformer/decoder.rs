@@ -41,16 +41,15 @@ impl<'m, T: Real> TransformerDecoderLayer<'m, T> {
     /// As [`TransformerEncoderLayer::new`](super::TransformerEncoderLayer::new).
     #[track_caller]
     pub fn new(init: &mut Init<'m>, options: TransformerOptions) -> dahl::Result<Self> {
-        let TransformerOptions { width, heads, dropout, epsilon, norm_first, .. } = options;
         Ok(Self {
-            self_attn: MultiHeadAttention::new(init, width, heads)?.dropout(dropout),
-            multihead_attn: MultiHeadAttention::new(init, width, heads)?.dropout(dropout),
+            self_attn: options.attention(init)?,
+            multihead_attn: options.attention(init)?,
             feed_forward: FeedForward::new(init, options)?,
-            norm1: LayerNorm::new(init, width)?.epsilon(epsilon),
-            norm2: LayerNorm::new(init, width)?.epsilon(epsilon),
-            norm3: LayerNorm::new(init, width)?.epsilon(epsilon),
-            dropout: Dropout::new(dropout),
-            norm_first,
+            norm1: options.norm(init)?,
+            norm2: options.norm(init)?,
+            norm3: options.norm(init)?,
+            dropout: Dropout::new(options.dropout),
+            norm_first: options.norm_first,
         })
     }
 

@@ -39,14 +39,13 @@ impl<'m, T: Real> TransformerEncoderLayer<'m, T> {
     /// If there are no heads or features, the width is no multiple of the heads, or memory cannot be allocated.
     #[track_caller]
     pub fn new(init: &mut Init<'m>, options: TransformerOptions) -> dahl::Result<Self> {
-        let TransformerOptions { width, heads, dropout, epsilon, norm_first, .. } = options;
         Ok(Self {
-            self_attn: MultiHeadAttention::new(init, width, heads)?.dropout(dropout),
+            self_attn: options.attention(init)?,
             feed_forward: FeedForward::new(init, options)?,
-            norm1: LayerNorm::new(init, width)?.epsilon(epsilon),
-            norm2: LayerNorm::new(init, width)?.epsilon(epsilon),
-            dropout: Dropout::new(dropout),
-            norm_first,
+            norm1: options.norm(init)?,
+            norm2: options.norm(init)?,
+            dropout: Dropout::new(options.dropout),
+            norm_first: options.norm_first,
         })
     }
 

@@ -32,8 +32,8 @@ impl<'m, T: Real> FeedForward<'m, T> {
     #[track_caller]
     pub fn new(init: &mut Init<'m>, options: TransformerOptions) -> dahl::Result<Self> {
         Ok(Self {
-            linear1: Linear::new(init, options.width, options.feed_forward)?,
-            linear2: Linear::new(init, options.feed_forward, options.width)?,
+            linear1: options.linear(init, options.width, options.feed_forward)?,
+            linear2: options.linear(init, options.feed_forward, options.width)?,
             activation: options.activation,
             dropout: Dropout::new(options.dropout),
         })

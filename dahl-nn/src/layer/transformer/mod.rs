@@ -57,11 +57,8 @@ impl<'m, T: Real> Transformer<'m, T> {
         encoder_layers: usize,
         decoder_layers: usize,
     ) -> dahl::Result<Self> {
-        let norm = |init: &mut Init<'m>| Ok(LayerNorm::new(init, options.width)?.epsilon(options.epsilon));
-        let encoder_norm: dahl::Result<LayerNorm<'m, T>> = norm(init);
-        let encoder = TransformerEncoder::new(init, options, encoder_layers)?.norm(encoder_norm?);
-        let decoder_norm: dahl::Result<LayerNorm<'m, T>> = norm(init);
-        let decoder = TransformerDecoder::new(init, options, decoder_layers)?.norm(decoder_norm?);
+        let encoder = TransformerEncoder::new(init, options, encoder_layers)?.norm(options.norm(init)?);
+        let decoder = TransformerDecoder::new(init, options, decoder_layers)?.norm(options.norm(init)?);
         let mut transformer = Self { encoder, decoder };
         transformer.for_each_parameter(|_, parameter| match parameter.shape.len() {
             2 => init.fill(parameter, Initializer::XavierUniform { gain: 1.0 }),

@@ -3,6 +3,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
+use crate::layer::{LayerNorm, Linear, MultiHeadAttention};
+use crate::module::Init;
 use crate::step::Step;
 
 /// The settings of the layers of a transformer; the defaults are PyTorch's.
@@ -29,11 +31,13 @@ pub struct TransformerOptions {
     pub norm_first: bool,
     /// What norms add to the variance.
     pub epsilon: f64,
+    /// Whether attention, linear maps and norms have biases.
+    pub bias: bool,
 }
 
 impl TransformerOptions {
     /// Layers for tokens of `width` features with so many heads, 2,048 features between the linear maps, a dropout of 0.1,
-    /// ReLU, norms after each sum, and an epsilon of 1e-5.
+    /// ReLU, norms after each sum, an epsilon of 1e-5, and biases.
     pub const fn new(width: usize, heads: usize) -> Self {
         Self {
             width,
@@ -43,6 +47,7 @@ impl TransformerOptions {
             activation: TransformerActivation::Relu,
             norm_first: false,
             epsilon: 1e-5,
+            bias: true,
         }
     }
 
@@ -75,6 +80,44 @@ impl TransformerOptions {
     pub const fn epsilon(mut self, epsilon: f64) -> Self {
         self.epsilon = epsilon;
         self
+    }
+
+    /// Attention, linear maps and norms without biases, as PyTorch's `bias=False`.
+    pub const fn without_bias(mut self) -> Self {
+        self.bias = false;
+        self
+    }
+
+    /// A norm of tokens with these settings.
+    #[track_caller]
+    pub(super) fn norm<'m, T: Real>(&self, init: &mut Init<'m>) -> dahl::Result<LayerNorm<'m, T>> {
+        let norm = LayerNorm::new(init, self.width)?.epsilon(self.epsilon);
+        Ok(if self.bias { norm } else { norm.without_bias() })
+    }
+
+    /// An attention with these settings.
+    #[track_caller]
+    pub(super) fn attention<'m, T: Real>(
+        &self,
+        init: &mut Init<'m>,
+    ) -> dahl::Result<MultiHeadAttention<'m, T>> {
+        let attention = MultiHeadAttention::new(init, self.width, self.heads)?.dropout(self.dropout);
+        Ok(if self.bias { attention } else { attention.without_bias() })
+    }
+
+    /// A linear map, with a bias if there are biases.
+    #[track_caller]
+    pub(super) fn linear<'m, T: Real>(
+        &self,
+        init: &mut Init<'m>,
+        inputs: usize,
+        outputs: usize,
+    ) -> dahl::Result<Linear<'m, T>> {
+        if self.bias {
+            Linear::new(init, inputs, outputs)
+        } else {
+            Linear::without_bias(init, inputs, outputs)
+        }
     }
 }
 

@@ -31,8 +31,6 @@ use crate::subject::{Subject, Typed};
 use calls::Calls;
 use tangent::Tangent;
 
-/// The most axes along which a gradient is summed.
-const MOST_AXES: f64 = 8.0;
 /// The share of elements at which a map must have a derivative.
 const LEAST_SHARE: f64 = 0.25;
 /// Where inputs of no given range are drawn: with magnitudes from half of it to it.

@@ -268,13 +268,13 @@ impl Sum {
         self.count += 1.0;
     }
 
-    /// The sum, axis by axis: additions in the compute type, and stores.
+    /// The sum: additions in the compute type, and one store.
     fn expected(self, format: Format) -> Expected {
         if self.count <= 1.0 {
             return Expected { value: self.value, bound: self.error };
         }
         let additions = self.count * format.compute().unit_roundoff();
-        let stores = super::MOST_AXES * format.unit_roundoff();
-        Expected { value: self.value, bound: self.error + (additions + stores) * self.magnitude }
+        let bound = self.error + additions * self.magnitude;
+        Expected { value: self.value, bound: bound + round_off(format, self.value.abs() + bound) }
     }
 }

@@ -6,6 +6,7 @@ on_cpu!(arg_min: arg_min of ops::codelets::ArgMin, ([3, 31, 5], _), (2,));
 on_cpu!(arg_min_long: arg_min of ops::codelets::ArgMin, ([1100, 2], _), (0,));
 on_cpu!(sum_backward: sum_backward of ops::codelets::SumBackward, ([], output([5, 7])), ());
 on_cpu!(mean_backward: mean_backward of ops::codelets::MeanBackward, ([], output([5, 7])), ());
+on_cpu!(sum_axes_backward: sum_axes_backward of ops::codelets::SumAxesBackward, ([1, 5, 1, 3], output([7, 5, 2, 3])), (ops::Axes::new([0, 2]),));
 on_cpu!(sum_axis_backward: sum_axis_backward of ops::codelets::SumAxisBackward, ([5, 1], output([5, 7])), (1,));
 on_cpu!(mean_axis_backward: mean_axis_backward of ops::codelets::MeanAxisBackward, ([1, 5], output([7, 5])), (0,));
 on_cpu!(max_backward: max_backward of ops::codelets::MaxBackward, ([45, 67], [], _), ());

@@ -8,6 +8,11 @@ on_cpu!(min: min of ops::codelets::Min, ([31, 67], _), ());
 on_cpu!(sum_axis: sum_axis of ops::codelets::SumAxis, ([131, 3, 25], _), (0,));
 on_cpu!(sum_axis_last: sum_axis of ops::codelets::SumAxis, ([13, 67], _), (1,));
 on_cpu!(sum_axis_long: sum_axis of ops::codelets::SumAxis, ([3, 2051], _), (1,));
+// Runs of odd and of even length; adjacent lanes; few lanes, in parts.
+on_cpu!(sum_axes: sum_axes of ops::codelets::SumAxes, ([5, 3, 2, 7], _), (ops::Axes::new([0, 2, 3]),));
+on_cpu!(sum_axes_in_runs: sum_axes of ops::codelets::SumAxes, ([7, 3, 40], _), (ops::Axes::new([0, 2]),));
+on_cpu!(sum_axes_side_by_side: sum_axes of ops::codelets::SumAxes, ([5, 3, 7, 24], _), (ops::Axes::new([0, 2]),));
+on_cpu!(sum_axes_in_parts: sum_axes of ops::codelets::SumAxes, ([40, 2, 1031], _), (ops::Axes::new([0, 2]),));
 on_cpu!(mean_axis: mean_axis of ops::codelets::MeanAxis, ([3, 131, 5], _), (1,));
 on_cpu!(mean_axis_side_by_side: mean_axis of ops::codelets::MeanAxis, ([3, 31, 33], _), (1,));
 on_cpu!(max_axis: max_axis of ops::codelets::MaxAxis, ([3, 31, 5], _), (1,));
