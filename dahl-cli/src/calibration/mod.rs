@@ -7,7 +7,6 @@ mod durations;
 mod links;
 mod statistics;
 mod submissions;
-mod wakes;
 
 use dahl::{Cpu, Machine, Speed, VirtualDevice};
 use dahl_trace::{Task, Trace, Worker};
@@ -15,7 +14,6 @@ use dahl_trace::{Task, Trace, Worker};
 use durations::Durations;
 pub(crate) use durations::codelet;
 use statistics::{median, trimmed_mean};
-use wakes::{SLEEPS_AFTER_US, wake_us};
 
 /// The kind of the workers of the CPU.
 const CPU: &str = "cpu";
@@ -32,15 +30,7 @@ pub(crate) fn machine(traces: &[Trace]) -> Result<Machine, String> {
         }
     }
     let (submissions, submit_us) = submissions::measured(traces);
-    let wake_us = wake_us(traces);
-    let cpu = Cpu {
-        speed: speed(traces, CPU)?,
-        sleeps_after_us: if wake_us > 0.0 { SLEEPS_AFTER_US } else { 0.0 },
-        wake_us,
-        submit_us,
-        submissions,
-        ..Cpu::default()
-    };
+    let cpu = Cpu { speed: speed(traces, CPU)?, submit_us, submissions, ..Cpu::default() };
     let devices = kinds.iter().map(|kind| {
         let (latency_us, link_gbytes_per_s) = links::of_device(traces, kind);
         let device = VirtualDevice { latency_us, link_gbytes_per_s, ..VirtualDevice::new(kind) };

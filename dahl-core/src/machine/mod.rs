@@ -20,7 +20,7 @@ pub use cluster::{Cluster, NetworkLevel};
 pub use codelet_speed::{CodeletSpeed, MeasuredTask};
 pub(crate) use part_work::{PartWork, TaskDuration};
 pub use speed::Speed;
-use speed::{A_TIME, is_time, is_zero, nanoseconds};
+use speed::{A_TIME, is_time, nanoseconds};
 pub use submission::Submission;
 pub use transfer::{Transfer, TransferTotal};
 pub use worker::WorkerInfo;
@@ -84,12 +84,6 @@ pub struct Cpu {
     /// takes longer, as if the system gave all of them the same share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<usize>,
-    /// After how many microseconds without a task it sleeps.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub sleeps_after_us: f64,
-    /// The time in microseconds that waking it takes.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub wake_us: f64,
     /// The time in microseconds that the host takes to submit a task of a codelet that is none of `submissions`.
     pub submit_us: f64,
     /// What the host does before it submits tasks of particular codelets.
@@ -243,11 +237,6 @@ impl Machine {
         self.cpu.cores.map_or(1.0, |cores| (threads as f64 / cores as f64).max(1.0))
     }
 
-    /// What waking a worker of the CPU takes that has had no task for so long.
-    pub(crate) fn wake_ns(&self, idle_ns: u64) -> u64 {
-        if idle_ns > nanoseconds(self.cpu.sleeps_after_us) { nanoseconds(self.cpu.wake_us) } else { 0 }
-    }
-
     /// The time that the host takes to submit a task, if nothing is known of its codelet.
     pub(crate) fn submit_ns(&self) -> u64 {
         nanoseconds(self.cpu.submit_us)
@@ -300,15 +289,10 @@ impl Machine {
     /// Returns an error if a figure is impossible.
     #[track_caller]
     pub(crate) fn require_possible(&self, place: &str, setting: &'static str) -> Result<()> {
-        let Cpu { speed, watts, idle_watts, cores, sleeps_after_us, wake_us, submit_us, submissions } =
-            &self.cpu;
-        let times = [("submit_us", submit_us), ("sleeps_after_us", sleeps_after_us), ("wake_us", wake_us)];
-        let wrong_time = || {
-            let (what, us) = times.into_iter().find(|(_, us)| !is_time(**us))?;
-            Some(format!("{what} = {us}: {A_TIME}"))
-        };
+        let Cpu { speed, watts, idle_watts, cores, submit_us, submissions } = &self.cpu;
         let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
-        let of_cpu = of_cpu.or_else(wrong_time);
+        let of_cpu =
+            of_cpu.or_else(|| (!is_time(*submit_us)).then(|| format!("submit_us = {submit_us}: {A_TIME}")));
         let of_cpu =
             of_cpu.or_else(|| (*cores == Some(0)).then(|| "cores = 0: there is at least one".to_owned()));
         let of_cpu = of_cpu.or_else(|| submissions.iter().find_map(Submission::wrong));

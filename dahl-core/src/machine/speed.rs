@@ -155,7 +155,7 @@ impl Speed {
 pub(super) const LONGEST_US: f64 = (1_u64 << 50) as f64 / 1e3;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-pub(super) fn is_zero(share: &f64) -> bool {
+fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }
 

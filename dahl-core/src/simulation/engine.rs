@@ -197,12 +197,10 @@ impl Engine {
         }
         worker.taken += 1;
         let now_ns = shared.clock().now_ns();
-        let is_cpu = worker.device.is_none();
-        let wake_ns =
-            if is_cpu { devices.machine().wake_ns(now_ns.saturating_sub(worker.free_ns)) } else { 0 };
-        let begin_ns = now_ns.saturating_add(wake_ns).max(worker.free_ns).max(outcome.arrived_ns());
+        let begin_ns = now_ns.max(worker.free_ns).max(outcome.arrived_ns());
         worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
         outcome.begin_at(begin_ns);
+        let is_cpu = worker.device.is_none();
         if is_cpu {
             let progress = Progress::new(begin_ns, outcome.duration_ns(), outcome.co_running());
             worker.progress = Some(progress);

@@ -79,6 +79,61 @@ fn a_codelet_with_a_time_of_its_own_takes_no_other() -> Result<()> {
 }
 
 #[test]
+fn the_host_and_the_workers_share_the_cores() -> Result<()> {
+    let mut machine = machine(vec![submission("step", None, 6.0, 0.0), submission("fill", None, 10.0, 0.0)]);
+    machine.cpu.speed.codelets.get_mut("step").expect("it is there").us = Some(8.0);
+    machine.cpu.cores = Some(1);
+    let rt = Runtime::builder().cpu_workers(1).virtual_machine(machine.clone()).build()?;
+    let (mut x, mut y) = (array(&rt)?, array(&rt)?);
+    step(&mut x, None)?; // 6 us, of the host alone
+    assert_eq!(rt.clock().now_ns(), 6_000);
+    // Both at half their pace: the worker needs 16 us for its 8, and the host has done 8 of its 10 by then.
+    fill(&mut y, 1, None)?;
+    assert_eq!(rt.clock().now_ns(), 6_000 + 16_000 + 2_000);
+    rt.wait()?;
+    assert_eq!(rt.clock().now_ns(), 24_000 + 2_000);
+    // On two cores, in no one's way.
+    machine.cpu.cores = Some(2);
+    let rt = Runtime::builder().cpu_workers(1).virtual_machine(machine).build()?;
+    let (mut x, mut y) = (array(&rt)?, array(&rt)?);
+    step(&mut x, None)?;
+    fill(&mut y, 1, None)?;
+    assert_eq!(rt.clock().now_ns(), 16_000);
+    let text = "[cpu]\ncores = 0";
+    let error = Machine::from_toml(text).expect_err(text).to_string();
+    assert!(error.contains("cpu: cores = 0: there is at least one"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_simulation_with_a_working_host_is_the_same_every_time() -> Result<()> {
+    let run = || -> Result<Vec<u64>> {
+        let mut machine =
+            machine(vec![submission("step", None, 1.5, 0.0), submission("join", None, 0.7, 300.0)]);
+        (machine.seed, machine.cpu.cores) = (Some(7), Some(2));
+        machine.cpu.speed.codelets.values_mut().for_each(|codelet| codelet.variation = Some(0.3));
+        let rt = Runtime::builder().cpu_workers(2).virtual_machine(machine).build()?;
+        let mut arrays = [array(&rt)?, array(&rt)?, array(&rt)?];
+        let mut times = Vec::new();
+        for round in 0..20 {
+            arrays.iter_mut().try_for_each(|x| step(x, None))?;
+            let [x, y, z] = &mut arrays;
+            if round % 3 == 0 {
+                join(x, y, None)?
+            } else {
+                join(y, z, None)?
+            }
+            times.push(rt.clock().now_ns());
+        }
+        rt.wait()?;
+        times.push(rt.clock().now_ns());
+        Ok(times)
+    };
+    assert_eq!(run()?, run()?);
+    Ok(())
+}
+
+#[test]
 fn a_callback_runs_inside_of_the_hosts_time() -> Result<()> {
     use std::sync::{Arc, Mutex};
 
