@@ -92,8 +92,8 @@ pub use explain::{Explanation, KernelExplanation, Spread, Under};
 pub use graph::LEAF_LEN;
 pub use half::{bf16, f16};
 pub use machine::{
-    Cluster, CodeletSpeed, Cpu, Machine, MeasuredTask, NetworkLevel, Speed, Transfer, TransferTotal,
-    VirtualDevice, WorkerInfo,
+    Cluster, CodeletSpeed, Cpu, Machine, MeasuredTask, NetworkLevel, Speed, Submission, Transfer,
+    TransferTotal, VirtualDevice, WorkerInfo,
 };
 pub use memory::{MemoryHolder, MemoryUse};
 pub use ndarray;

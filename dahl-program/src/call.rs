@@ -18,8 +18,11 @@ use crate::plan::MemoryPlan;
 use crate::planner::Planner;
 use crate::returned::Returned;
 
-/// The programs that are kept for other shapes, unless [`keeps`](Program::keeps) says otherwise.
-const KEPT: usize = 16;
+/// The recordings that are kept for other shapes, unless [`set_kept`](Program::set_kept) says otherwise.
+const KEPT: usize = 64;
+
+/// The same on a runtime with devices, where each recording has memory of its own.
+const KEPT_ON_DEVICES: usize = 16;
 
 /// What a program is, apart from its types. `#[program]` makes one.
 #[derive(Debug)]
@@ -88,6 +91,7 @@ impl Program {
     fn on(engine: Engine, body: &'static Body) -> Self {
         let spare = (Bindings::new(), Bindings::new());
         let passes = Passes::all();
+        let most = if engine.has_devices() { KEPT_ON_DEVICES } else { KEPT };
         Self {
             engine,
             body,
@@ -95,7 +99,7 @@ impl Program {
             tight: false,
             most_bytes: None,
             listings: Vec::new(),
-            most: KEPT,
+            most,
             compares: false,
             kept: Vec::new(),
             recordings: 0,

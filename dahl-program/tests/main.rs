@@ -14,6 +14,7 @@ mod program;
 mod world;
 
 mod flow;
+mod host;
 mod listing;
 mod loops;
 mod numbers;

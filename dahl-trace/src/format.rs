@@ -216,6 +216,10 @@ pub struct Task {
     pub measured_us: f64,
     /// When it was submitted.
     pub submitted_us: f64,
+    /// What the submitting thread did by itself since its submission before: not while it waited, ran tasks or wrote this trace.
+    /// None for its first submission, for a task that the runtime or a callback submitted, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_us: Option<f64>,
     /// When all its dependencies had ended; for a task that commutes, when it also held the commute lock.
     pub ready_us: f64,
     /// When the worker took it.

@@ -180,6 +180,8 @@ pub struct Task {
     pub measured_us: f64,
     /// When it was submitted.
     pub submitted_ns: u64,
+    /// What the submitting thread did by itself since its submission before, if that is known.
+    pub host_us: Option<f64>,
     /// When all its dependencies had ended.
     pub ready_ns: u64,
     /// When the worker took it.

@@ -3,7 +3,7 @@
 use dahl::VirtualDevice;
 use dahl_trace::Trace;
 
-use super::statistics::median;
+use super::statistics::{line, median};
 
 /// The latency in microseconds and the bytes per nanosecond of the link of a kind of device: the line through the durations of its
 /// transfers, by least squares. Transfers of one size say the sum of both: then the rate is that of a device of which nothing is known,
@@ -28,15 +28,4 @@ pub(super) fn of_device(traces: &[Trace], kind: &str) -> (f64, f64) {
     let rate = unknown.link_gbytes_per_s;
     let latencies = points.iter().map(|(bytes, ns)| (ns - bytes / rate).max(0.0) / 1e3);
     (median(latencies.collect()).unwrap_or(unknown.latency_us), rate)
-}
-
-/// The nanoseconds at no bytes, and those of each byte.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (bytes, ns) = (mean(|point| point.0), mean(|point| point.1));
-    let varies: f64 = points.iter().map(|point| (point.0 - bytes).powi(2)).sum();
-    let together: f64 = points.iter().map(|point| (point.0 - bytes) * (point.1 - ns)).sum();
-    let slope = together / varies;
-    (varies > 0.0 && slope > 0.0).then(|| ((ns - slope * bytes).max(0.0), slope))
 }

@@ -6,13 +6,14 @@
 mod durations;
 mod links;
 mod statistics;
+mod submissions;
 
 use dahl::{Cpu, Machine, Speed, VirtualDevice};
 use dahl_trace::{Task, Trace, Worker};
 
 use durations::Durations;
 pub(crate) use durations::codelet;
-use statistics::median;
+use statistics::{median, trimmed_mean};
 
 /// The kind of the workers of the CPU.
 const CPU: &str = "cpu";
@@ -28,7 +29,8 @@ pub(crate) fn machine(traces: &[Trace]) -> Result<Machine, String> {
             kinds.push(&worker.kind);
         }
     }
-    let cpu = Cpu { speed: speed(traces, CPU)?, submit_us: submit_us(traces), ..Cpu::default() };
+    let (submissions, submit_us) = submissions::measured(traces);
+    let cpu = Cpu { speed: speed(traces, CPU)?, submit_us, submissions, ..Cpu::default() };
     let devices = kinds.iter().map(|kind| {
         let (latency_us, link_gbytes_per_s) = links::of_device(traces, kind);
         let device = VirtualDevice { latency_us, link_gbytes_per_s, ..VirtualDevice::new(kind) };
@@ -82,12 +84,5 @@ fn overhead_us(traces: &[Trace], kind: &str) -> Option<f64> {
             }
         }
     }
-    if kind == CPU { median(gaps) } else { gaps.into_iter().reduce(f64::min) }
-}
-
-/// The time from one submission to the next.
-fn submit_us(traces: &[Trace]) -> f64 {
-    let gaps = traces.iter().flat_map(|trace| trace.tasks().windows(2));
-    let gaps = gaps.map(|pair| pair[1].submitted_ns.saturating_sub(pair[0].submitted_ns) as f64 / 1e3);
-    median(gaps.collect()).unwrap_or(0.0)
+    if kind == CPU { trimmed_mean(gaps) } else { gaps.into_iter().reduce(f64::min) }
 }

@@ -27,6 +27,17 @@ pub(super) fn relative_spread(values: &[f64]) -> Option<f64> {
     Some(1.4826 * deviation / middle)
 }
 
+/// The line through these points by least squares: its value at 0, at least 0, and its slope. None if it does not rise.
+pub(super) fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let varies: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let together: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    let slope = together / varies;
+    (varies > 0.0 && slope > 0.0).then(|| ((y - slope * x).max(0.0), slope))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{median, relative_spread, trimmed_mean};

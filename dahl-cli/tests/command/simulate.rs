@@ -1,6 +1,6 @@
 //! `dahl simulate` and `dahl machine calibrate`: a traced run in virtual time is simulated again to the nanosecond.
 
-use dahl::{Machine, Runtime};
+use dahl::{Machine, Runtime, Submission};
 use serde_json::Value;
 
 use super::folder::{Folder, text};
@@ -88,6 +88,35 @@ fn a_machine_is_measured_from_traces() {
     let words = "simulate run.json --machine measured.toml --cpus 1 --scheduler eager --json";
     let again = object(&folder.prints(words))["nanoseconds"].as_u64().expect("a number");
     assert!(again.abs_diff(nanoseconds) * 50 < nanoseconds, "{again} ns of {nanoseconds} on\n{printed}");
+}
+
+#[test]
+fn what_the_host_does_before_submissions_is_measured_from_traces() {
+    let (folder, mut machine) = (Folder::new(), machine(None));
+    let submission = |(codelet, after, us): (&str, Option<&str>, f64)| Submission {
+        codelet: codelet.to_owned(),
+        after: after.map(str::to_owned),
+        us,
+        us_per_mb: 0.0,
+    };
+    let times = [
+        ("gemm", Some("gemm"), 3.5),
+        ("gemm", Some("syrk"), 2.25),
+        ("gemm", None, 9.0),
+        ("potrf", None, 4.0),
+        ("syrk", None, 26.0),
+        ("trsm", None, 1.0),
+    ];
+    machine.cpu.submissions = times.map(submission).into();
+    let (nanoseconds, ..) = traced(&folder, &machine, 2);
+    let printed = folder.prints("machine calibrate --trace run.json");
+    let measured = Machine::from_toml(&printed).expect("it is a machine file").cpu.submissions;
+    let us = |codelet, after| Submission::find(&measured, codelet, Some(after)).map(|own| own.us_of(0.0));
+    let found = [us("gemm", "gemm"), us("gemm", "syrk"), us("syrk", "trsm"), us("trsm", "potrf")];
+    assert_eq!(found, [3.5, 2.25, 26.0, 1.0].map(Some), "{measured:?}");
+    assert_eq!(us("potrf", "nothing that it came after"), Some(4.0));
+    machine.cpu.submissions = measured;
+    assert_eq!(traced(&folder, &machine, 2).0, nanoseconds);
 }
 
 #[test]

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use crate::codelet::kernel_memory;
 use crate::config::Config;
 use crate::cuda::HostFetch;
+use crate::description::TaskDesc;
 use crate::device::Devices;
 use crate::engine::Shared;
 use crate::float_control::FloatControl;
 use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
+use crate::perf::work;
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sleep::Interest;
 use crate::sync::{Mutex, thread};
 use crate::task::ReadyTask;
+use crate::trace::Recorder;
 use crate::worker::{self, WorkerContext};
 
 /// Runs the tasks of a runtime. Its arrays keep it alive.
@@ -75,12 +78,43 @@ impl Executor {
         self.simulated().map(|(simulation, devices)| simulation.uses(self, devices)).unwrap_or_default()
     }
 
-    /// Advances virtual time by what a submission takes the host, while workers run tasks.
-    pub(crate) fn take_time_to_submit(&self) {
-        let Some((_, devices)) = self.simulated().filter(|_| self.log().is_none()) else { return };
-        let submit_ns = devices.machine().submit_ns();
-        if submit_ns > 0 {
-            self.arrive(self.clock().now_ns() + submit_ns);
+    /// Advances virtual time by what the host does before it submits a task, while workers run tasks.
+    pub(crate) fn take_time_before(&self, task: &TaskDesc, arrays: impl Iterator<Item = usize>) {
+        let Some((simulation, devices)) = self.simulated().filter(|_| self.log().is_none()) else { return };
+        let machine = devices.machine();
+        let Some(codelet) = task.codelet_if_any().filter(|_| !machine.cpu.submissions.is_empty()) else {
+            return;
+        };
+        let after = simulation.note_submission(codelet.name);
+        let bytes = if task.operand_count() == 0 { arrays.sum::<usize>() as f64 } else { work(task).1 };
+        if let Some(host_ns) = machine.host_ns(codelet.name, after, bytes) {
+            self.host_works(simulation, devices, host_ns);
+        }
+    }
+
+    /// Advances virtual time by what a submission takes the host if nothing is known of the codelet, while workers run tasks.
+    pub(crate) fn take_time_after(&self, codelet: &str) {
+        let Some((simulation, devices)) = self.simulated().filter(|_| self.log().is_none()) else { return };
+        let machine = devices.machine();
+        if machine.submit_ns() > 0 && machine.cpu.submissions.iter().all(|own| own.codelet != codelet) {
+            self.host_works(simulation, devices, machine.submit_ns());
+        }
+    }
+
+    fn host_works(&self, simulation: &Simulation, devices: &Devices, own_ns: u64) {
+        if own_ns == 0 {
+            return;
+        }
+        let begin_ns = self.clock().now_ns();
+        {
+            let _standard = FloatControl::standard_meanwhile();
+            let _away = self.recorder().map(Recorder::away);
+            let _memory = kernel_memory::serve(self.memory());
+            simulation.work(self, devices, own_ns);
+            self.show_transfers();
+        }
+        if let Some(recorder) = self.recorder() {
+            recorder.worked(self.clock().now_ns() - begin_ns);
         }
     }
 
@@ -108,6 +142,7 @@ impl Dispatch for Executor {
 impl Engine for Executor {
     fn help(&self) -> bool {
         let _standard = FloatControl::standard_meanwhile();
+        let _away = self.recorder().map(Recorder::away);
         if let Some((simulation, devices)) = self.simulated() {
             let _memory = kernel_memory::serve(self.memory());
             let stepped = simulation.step(self, devices);
@@ -141,6 +176,7 @@ impl Engine for Executor {
     fn arrive(&self, time_ns: u64) {
         if let Some((simulation, devices)) = self.simulated() {
             let _standard = FloatControl::standard_meanwhile();
+            let _away = self.recorder().map(Recorder::away);
             let _memory = kernel_memory::serve(self.memory());
             simulation.advance(self, devices, time_ns);
             self.show_transfers();

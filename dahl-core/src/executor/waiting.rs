@@ -7,12 +7,14 @@ use crate::graph::Waiter;
 use crate::sleep::{Interest, Lookout};
 use crate::stall::Watch;
 use crate::sync::{Patience, spin_loop, thread};
+use crate::trace::Recorder;
 
 /// How long the host spins before it parks: about the cost of waking it.
 const SPIN: Duration = Duration::from_micros(20);
 
 impl Executor {
     pub(super) fn wait_as(&self, interest: Interest, holds: &dyn Fn() -> bool) {
+        let _away = self.recorder().map(Recorder::away);
         if self.is_simulated() {
             return self.simulate_until(holds);
         }
@@ -25,6 +27,7 @@ impl Executor {
     }
 
     pub(super) fn wait_to_be_told(&self, waiter: &Waiter) {
+        let _away = self.recorder().map(Recorder::away);
         if self.is_simulated() {
             return self.simulate_until(|| waiter.is_told());
         }

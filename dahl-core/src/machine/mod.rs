@@ -8,6 +8,7 @@ mod cluster;
 mod codelet_speed;
 mod part_work;
 mod speed;
+mod submission;
 mod transfer;
 mod worker;
 
@@ -20,6 +21,7 @@ pub use codelet_speed::{CodeletSpeed, MeasuredTask};
 pub(crate) use part_work::{PartWork, TaskDuration};
 pub use speed::Speed;
 use speed::{A_TIME, is_time, nanoseconds};
+pub use submission::Submission;
 pub use transfer::{Transfer, TransferTotal};
 pub use worker::WorkerInfo;
 pub(crate) use worker::{CPU, worker_name};
@@ -78,8 +80,15 @@ pub struct Cpu {
     pub watts: Option<f64>,
     /// Its power while it does not.
     pub idle_watts: Option<f64>,
-    /// The time in microseconds that the host takes to submit a task.
+    /// The cores that the workers and the host share; absent if there are enough. If more of them are busy than there are cores, each
+    /// takes longer, as if the system gave all of them the same share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<usize>,
+    /// The time in microseconds that the host takes to submit a task of a codelet that is none of `submissions`.
     pub submit_us: f64,
+    /// What the host does before it submits tasks of particular codelets.
+    #[serde(rename = "submission", skip_serializing_if = "Vec::is_empty")]
+    pub submissions: Vec<Submission>,
 }
 
 /// A simulated device: a worker with a memory of its own.
@@ -223,9 +232,20 @@ impl Machine {
         nanoseconds(mean_ns as f64 * (squared.sqrt() * normal - squared / 2.0).exp() / 1e3)
     }
 
-    /// The time that the host takes to submit a task.
+    /// How many times longer each of so many busy threads takes, since they share the cores.
+    pub(crate) fn share(&self, threads: usize) -> f64 {
+        self.cpu.cores.map_or(1.0, |cores| (threads as f64 / cores as f64).max(1.0))
+    }
+
+    /// The time that the host takes to submit a task, if nothing is known of its codelet.
     pub(crate) fn submit_ns(&self) -> u64 {
         nanoseconds(self.cpu.submit_us)
+    }
+
+    /// What the host does before it submits a task of `codelet` that moves so many bytes, after one of `after`, if that is known.
+    pub(crate) fn host_ns(&self, codelet: &str, after: Option<&str>, bytes: f64) -> Option<u64> {
+        let own = Submission::find(&self.cpu.submissions, codelet, after)?;
+        Some(nanoseconds(own.us_of(bytes)))
     }
 
     /// The machine that a text in TOML describes.
@@ -269,10 +289,13 @@ impl Machine {
     /// Returns an error if a figure is impossible.
     #[track_caller]
     pub(crate) fn require_possible(&self, place: &str, setting: &'static str) -> Result<()> {
-        let Cpu { speed, watts, idle_watts, submit_us } = &self.cpu;
+        let Cpu { speed, watts, idle_watts, cores, submit_us, submissions } = &self.cpu;
         let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
         let of_cpu =
             of_cpu.or_else(|| (!is_time(*submit_us)).then(|| format!("submit_us = {submit_us}: {A_TIME}")));
+        let of_cpu =
+            of_cpu.or_else(|| (*cores == Some(0)).then(|| "cores = 0: there is at least one".to_owned()));
+        let of_cpu = of_cpu.or_else(|| submissions.iter().find_map(Submission::wrong));
         let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
         let of_device =
             |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));

@@ -21,6 +21,8 @@ pub(super) struct Engine {
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     /// The number of events so far.
     made: u64,
+    /// Whether the host's thread works.
+    host_works: bool,
     /// Tasks that a device was given and cannot run, in the order of their return.
     returned: VecDeque<Returned>,
 }
@@ -45,7 +47,7 @@ impl Engine {
             Worker::new(context.at_node(index + 1, &device.name), Some(index))
         });
         let workers = cpu.chain(of_devices).collect();
-        Self { workers, events: BinaryHeap::new(), made: 0, returned: VecDeque::new() }
+        Self { workers, events: BinaryHeap::new(), made: 0, host_works: false, returned: VecDeque::new() }
     }
 
     /// Processes the next event. False if there is none before the next submission.
@@ -70,6 +72,31 @@ impl Engine {
                 Turn::Own | Turn::Nothing => return shared.clock().set(time_ns),
             }
         }
+    }
+
+    /// Advances time while the host does what takes it so long on a core of its own.
+    pub(super) fn work(&mut self, shared: &Shared, devices: &Devices, own_ns: u64) {
+        let now_ns = || shared.clock().now_ns();
+        self.host_works = true;
+        self.change_paces(devices, now_ns());
+        let mut left_ns = own_ns as f64;
+        loop {
+            self.take_tasks(shared, devices);
+            let (from_ns, share) = (now_ns(), self.share(devices));
+            let done_ns = from_ns.saturating_add((left_ns * share).round() as u64);
+            let end_ns = self.next_event().filter(|end_ns| *end_ns <= done_ns);
+            match next_turn(shared, Some(end_ns.unwrap_or(done_ns))) {
+                Turn::Own if end_ns.is_some() => self.end_task(shared, devices),
+                Turn::Network { time_ns, event } => happen(shared, time_ns, event),
+                Turn::Own | Turn::Nothing => {
+                    shared.clock().set(done_ns);
+                    break;
+                }
+            }
+            left_ns = (left_ns - (now_ns() - from_ns) as f64 / share).max(0.0);
+        }
+        self.host_works = false;
+        self.change_paces(devices, now_ns());
     }
 
     /// The counters of each worker.
@@ -169,7 +196,8 @@ impl Engine {
             }
         }
         worker.taken += 1;
-        let begin_ns = shared.clock().now_ns().max(worker.free_ns).max(outcome.arrived_ns());
+        let now_ns = shared.clock().now_ns();
+        let begin_ns = now_ns.max(worker.free_ns).max(outcome.arrived_ns());
         worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
         outcome.begin_at(begin_ns);
         let is_cpu = worker.device.is_none();
@@ -182,16 +210,26 @@ impl Engine {
         self.made += 1;
         worker.issued.push_back(Task::new(task, outcome));
         if is_cpu {
-            self.slow_down(shared.clock().now_ns());
+            self.change_paces(devices, now_ns);
         }
     }
 
-    /// Notes that a worker of the CPU has begun or ended a task: the others' tasks end later or earlier.
-    fn slow_down(&mut self, now_ns: u64) {
-        let busy = self.workers.iter().filter(|worker| worker.progress.is_some()).count();
+    /// The workers of the CPU that run tasks.
+    fn busy(&self) -> usize {
+        self.workers.iter().filter(|worker| worker.progress.is_some()).count()
+    }
+
+    /// How many times longer the host and the workers of the CPU take, since they share the cores.
+    fn share(&self, devices: &Devices) -> f64 {
+        devices.machine().share(self.busy() + usize::from(self.host_works))
+    }
+
+    /// Notes that a worker of the CPU or the host has begun or ended something: the others' tasks end later or earlier.
+    fn change_paces(&mut self, devices: &Devices, now_ns: u64) {
+        let (busy, share) = (self.busy(), self.share(devices));
         for (index, worker) in self.workers.iter_mut().enumerate() {
             let Some(progress) = &mut worker.progress else { continue };
-            let end_ns = progress.run_beside(busy - 1, now_ns);
+            let end_ns = progress.run_beside(busy - 1, share, now_ns);
             if end_ns != worker.free_ns {
                 worker.free_ns = end_ns;
                 worker.event = self.made;
@@ -224,7 +262,7 @@ impl Engine {
         let mut task = worker.issued.pop_front().expect("an event is of a task that has begun");
         if let Some(progress) = worker.progress.take() {
             task.outcome.took(end_ns - progress.begin_ns());
-            self.slow_down(end_ns);
+            self.change_paces(devices, end_ns);
         }
         let worker = &mut self.workers[index];
         worker.usage.count(task.outcome.duration_ns());

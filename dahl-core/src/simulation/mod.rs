@@ -8,7 +8,8 @@
 //!
 //! The worker of a device takes one task ahead: its inputs are transferred while the previous task runs.
 //!
-//! Submitting takes no virtual time.
+//! Submitting takes the time that the machine's description says ([`Submission`](crate::machine::Submission)): the host's thread
+//! advances the simulation by it. Kernels and callbacks, which run inside of the simulation, submit nothing.
 //!
 //! `engine` has the events, `worker` what a worker does.
 
@@ -28,17 +29,24 @@ pub use worker::WorkerUse;
 /// The workers of a simulated machine, and the future events.
 pub(crate) struct Simulation {
     engine: Mutex<Engine>,
+    /// The name of the codelet that the host submitted last.
+    submitted: Mutex<Option<&'static str>>,
     usages: Vec<Arc<WorkerUsage>>,
 }
 
 impl Simulation {
     pub(crate) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
         let engine = Engine::new(cpu_workers, host, devices);
-        Self { usages: engine.usages(), engine: Mutex::new(engine) }
+        Self { usages: engine.usages(), engine: Mutex::new(engine), submitted: Mutex::new(None) }
     }
 
     fn engine(&self) -> MutexGuard<'_, Engine> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the host submits a task of `codelet`. Returns that of its submission before.
+    pub(crate) fn note_submission(&self, codelet: &'static str) -> Option<&'static str> {
+        self.submitted.lock().unwrap_or_else(PoisonError::into_inner).replace(codelet)
     }
 
     /// Processes the next event. False if there is none before the next submission.
@@ -51,6 +59,11 @@ impl Simulation {
         if time_ns > shared.clock().now_ns() {
             self.engine().advance(shared, devices, time_ns);
         }
+    }
+
+    /// Advances time while the host's thread works, which takes `own_ns` on a core of its own.
+    pub(crate) fn work(&self, shared: &Shared, devices: &Devices, own_ns: u64) {
+        self.engine().work(shared, devices, own_ns);
     }
 
     /// The activity of each worker.

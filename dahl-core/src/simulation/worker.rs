@@ -71,12 +71,13 @@ impl Progress {
         Self { begin_ns, since_ns: begin_ns, left_ns: duration_ns as f64, pace: 1.0, co_running }
     }
 
-    /// Notes at `now_ns` that so many others run from now on. Returns when it ends if it stays at that.
-    pub(super) fn run_beside(&mut self, others: usize, now_ns: u64) -> u64 {
+    /// Notes at `now_ns` that so many others run from now on, and that it takes `share` times as long since the cores are shared.
+    /// Returns when it ends if it stays at that.
+    pub(super) fn run_beside(&mut self, others: usize, share: f64, now_ns: u64) -> u64 {
         let passed_ns = now_ns.saturating_sub(self.since_ns);
         self.left_ns = (self.left_ns - passed_ns as f64 / self.pace).max(0.0);
         self.since_ns += passed_ns;
-        self.pace = 1.0 + self.co_running * others as f64;
+        self.pace = share * (1.0 + self.co_running * others as f64);
         self.since_ns.saturating_add((self.left_ns * self.pace).round() as u64)
     }
 

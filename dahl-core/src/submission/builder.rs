@@ -285,6 +285,8 @@ impl<'a> Task<'a> {
 
     /// Submits the task to the workers of this process.
     fn submit_here(self, mut draft: Draft<'_, Executor>) -> Result<()> {
+        let arrays = draft.arrays().flatten().map(ArrayState::bytes);
+        draft.engine().take_time_before(draft.desc(), arrays);
         self.contribute(&mut draft)?;
         // Nothing can fail from here on, so the content of outputs may be discarded.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
@@ -298,7 +300,7 @@ impl<'a> Task<'a> {
         // The task has been counted: it is submitted even if the observer panics.
         let observed = catch_unwind(AssertUnwindSafe(|| executor.observe(draft.desc())));
         draft.submit();
-        executor.take_time_to_submit();
+        executor.take_time_after(self.codelet.name);
         executor.serve_if_stopped();
         observed.unwrap_or_else(|panic| resume_unwind(panic));
         outcome.map_or(Ok(()), |outcome| outcome.wait(executor))

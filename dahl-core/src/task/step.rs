@@ -132,7 +132,9 @@ impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
     fn append(&mut self, task: &Submitted) {
         if let Some(recorder) = self.host.recorder() {
             let known_as = task.accesses().map(|access| access.state().map(ArrayState::known_as));
-            recorder.appended(task.desc(), known_as, returned_whole(task));
+            let bytes =
+                task.accesses().filter_map(|access| access.state()).map(|array| array.bytes() as u64).sum();
+            recorder.appended(task.desc(), known_as, bytes, returned_whole(task));
         }
         let links = task.accesses().filter(|access| access.state().is_some()).count() as u32;
         task.arm(links);

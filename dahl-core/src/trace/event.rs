@@ -53,6 +53,10 @@ pub(super) struct Submitted {
     /// The arrays of its accesses by the ids that users see: a private buffer of a reduction counts as the array.
     pub(super) known_as: Vec<Option<ArrayId>>,
     pub(super) at_ns: u64,
+    /// What its thread did by itself since its submission before.
+    pub(super) host_ns: Option<u64>,
+    /// The bytes of its arrays, unless it is a step of a program.
+    pub(super) bytes: Option<u64>,
 }
 
 /// A step of a program that is replayed.

@@ -89,7 +89,9 @@ pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: Slic
         let bytes = Some(desc.bytes_of(position) as u64);
         Some(ArrayUse { array: (*known_as)?.number(), mode: access.mode.name().to_owned(), bytes })
     });
-    let (flops, bytes) = work(desc);
+    let (flops, moved) = work(desc);
+    // The call of a program moves nothing itself: its size is that of its arrays.
+    let bytes = task.bytes.filter(|_| desc.operand_count() == 0).map_or(moved, |bytes| bytes as f64);
     let line = Task {
         task: desc.sequence(),
         codelet: format!("{}::{}", desc.codelet().module, desc.codelet().name),
@@ -102,6 +104,7 @@ pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: Slic
         predicted_us: times.predicted_ns.map(microseconds),
         measured_us: microseconds(place.end_ns - place.begin_ns),
         submitted_us: microseconds(task.at_ns),
+        host_us: task.host_ns.map(microseconds),
         ready_us: microseconds(ended.ready_ns),
         taken_us: microseconds(times.taken_ns),
         after,

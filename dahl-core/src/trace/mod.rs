@@ -14,6 +14,7 @@ mod idle;
 mod lanes;
 mod lines;
 mod memory;
+mod own_time;
 mod recorder;
 mod session;
 mod task_times;

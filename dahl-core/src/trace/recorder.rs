@@ -50,17 +50,25 @@ impl Recorder {
     }
 
     /// A task is about to be appended to the chains of its arrays. `returned` is the whole array, if it is a join that
-    /// ends the split's access to it. `known_as` are the arrays of its accesses, as users see them.
+    /// ends the split's access to it. `known_as` are the arrays of its accesses, as users see them, and `bytes` the bytes of them all.
     #[cold]
     pub(crate) fn appended(
         &self,
         task: &TaskDesc,
         known_as: impl Iterator<Item = Option<ArrayId>>,
+        bytes: u64,
         returned: Option<ArrayId>,
     ) {
         let copy = || Box::new(task.clone());
         match task.action() {
-            Action::Kernel(_) | Action::Program(_) | Action::Combine(_) | Action::External(_) => {
+            Action::Kernel(_) | Action::External(_) => {
+                let mut submitted = self.submitted(task, known_as);
+                submitted.bytes = Some(bytes);
+                submitted.host_ns = self.own_ns(submitted.at_ns);
+                self.note(Ordered::Task(submitted));
+                self.goes_on();
+            }
+            Action::Program(_) | Action::Combine(_) => {
                 self.note(Ordered::Task(self.submitted(task, known_as)));
             }
             Action::Forget => {
@@ -87,7 +95,9 @@ impl Recorder {
     }
 
     fn submitted(&self, task: &TaskDesc, known_as: impl Iterator<Item = Option<ArrayId>>) -> Submitted {
-        Submitted { desc: Box::new(task.clone()), known_as: known_as.collect(), at_ns: self.now_ns() }
+        let at_ns = self.now_ns();
+        let desc = Box::new(task.clone());
+        Submitted { desc, known_as: known_as.collect(), at_ns, host_ns: None, bytes: None }
     }
 
     /// The host waits for an access to `array`.

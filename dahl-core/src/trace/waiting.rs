@@ -133,7 +133,7 @@ pub(super) mod tests {
 
     pub(in crate::trace) fn task(sequence: u64, uses: &[(u64, AccessMode)]) -> Submitted {
         let known_as = uses.iter().map(|&(array, _)| Some(ArrayId::new(array))).collect();
-        Submitted { desc: Box::new(desc(sequence, uses)), known_as, at_ns: 0 }
+        Submitted { desc: Box::new(desc(sequence, uses)), known_as, at_ns: 0, host_ns: None, bytes: None }
     }
 
     fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {

@@ -27,6 +27,7 @@ use crate::float_control::FloatControl;
 use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::ReadyTask;
+use crate::trace::Recorder;
 
 /// How long an idle worker spins before it parks: a little more than the cost of waking it.
 const SPIN: Duration = Duration::from_micros(50);
@@ -36,6 +37,7 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 /// The loop of worker `worker`: until the runtime stops and no task is left.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     FloatControl::STANDARD.set();
+    let _away = shared.recorder().map(Recorder::away);
     let _memory = kernel_memory::serve(shared.memory());
     let mut context =
         WorkerContext::new(Some(worker), shared.workers(), format!("cpu {worker}"), shared.memory())

@@ -1,7 +1,7 @@
 //! Codelets whose cost is known, as `#[codelet]` would write them.
 
 use dahl_core::__private::{Kernel, Parameter, Views};
-use dahl_core::{AccessMode, Codelet, ElementType, Result, Task, Vector};
+use dahl_core::{AccessMode, Codelet, ElementType, Failure, Result, Task, Vector};
 
 const I64: ElementType = ElementType::of::<i64>();
 
@@ -46,6 +46,16 @@ pub(crate) fn step(x: &mut V<'_>, worker: impl Into<Option<usize>>) -> Result<()
     let mut task = Task::new(&STEP);
     task.write(x);
     submit(task, worker.into())
+}
+
+/// [`step`], and a callback when it has ended.
+pub(crate) fn step_then(
+    x: &mut V<'_>,
+    callback: impl FnOnce(Option<&Failure>) + Send + 'static,
+) -> Result<()> {
+    let mut task = Task::new(&STEP);
+    task.write(x);
+    task.callback(callback).submit()
 }
 
 #[track_caller]

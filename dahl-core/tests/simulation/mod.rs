@@ -4,6 +4,7 @@
 //! duration of `step`.
 
 mod calibrated;
+mod host;
 mod kernel_memory;
 mod kernels;
 mod machine;

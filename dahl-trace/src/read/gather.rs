@@ -187,7 +187,11 @@ impl Gathered {
             bytes: used.bytes,
         };
         let arrays = task.arrays.iter().map(&mut array_use).collect();
-        for (what, us) in [("predicted_us", task.predicted_us), ("measured_us", Some(task.measured_us))] {
+        for (what, us) in [
+            ("predicted_us", task.predicted_us),
+            ("measured_us", Some(task.measured_us)),
+            ("host_us", task.host_us),
+        ] {
             us.map(|us| nanoseconds(what, us)).transpose()?;
         }
         self.tasks.push(Task {
@@ -209,6 +213,7 @@ impl Gathered {
             predicted_us: task.predicted_us,
             measured_us: task.measured_us,
             submitted_ns: nanoseconds("submitted_us", task.submitted_us)?,
+            host_us: task.host_us,
             ready_ns: nanoseconds("ready_us", task.ready_us)?,
             taken_ns: nanoseconds("taken_us", task.taken_us)?,
             start_ns,

@@ -58,6 +58,8 @@ pub(super) struct Task<'a> {
     pub(super) predicted_us: Option<f64>,
     pub(super) measured_us: f64,
     pub(super) submitted_us: f64,
+    #[serde(default)]
+    pub(super) host_us: Option<f64>,
     pub(super) ready_us: f64,
     pub(super) taken_us: f64,
     pub(super) after: Vec<u64>,

@@ -122,6 +122,7 @@ fn task_slice(trace: &Trace, task: &Task) -> Slice {
             predicted_us: task.predicted_us,
             measured_us: task.measured_us,
             submitted_us: us(task.submitted_ns),
+            host_us: task.host_us,
             ready_us: us(task.ready_ns),
             taken_us: us(task.taken_ns),
             after: task.after.to_vec(),

@@ -1,5 +1,7 @@
 //! [`Cnn`]: the training of a small network on the embedded part of Fashion-MNIST.
 
+use std::cell::Cell;
+
 use dahl::prelude::*;
 use dahl_nn::dataset::Images;
 use dahl_nn::prelude::*;
@@ -18,12 +20,31 @@ pub(crate) struct Cnn {
     pub(crate) micro_batch_size: Option<usize>,
     pub(crate) epochs: usize,
     pub(crate) seed: u64,
+    /// Steps before the measured ones: the first ones of a shape record programs, and take memory for the first time.
+    pub(crate) warm_up: usize,
+}
+
+/// Notes the time after so many steps, when their tasks have ended.
+struct AfterSteps<'r> {
+    rt: &'r Runtime,
+    steps: usize,
+    ns: &'r Cell<u64>,
+}
+
+impl<M> Callback<M> for AfterSteps<'_> {
+    fn step_ended(&mut self, progress: &mut Progress<'_, M>) -> dahl::Result<()> {
+        if progress.steps() == self.steps {
+            self.rt.wait()?;
+            self.ns.set(self.rt.clock().now_ns());
+        }
+        Ok(())
+    }
 }
 
 /// The results of a training.
 #[derive(Clone, Debug)]
 pub(crate) struct Trained {
-    /// When it began, by the runtime's clock, after the network was created.
+    /// When it began, by the runtime's clock, after the network was created and the steps before.
     pub(crate) begin_ns: u64,
     /// How long it took.
     pub(crate) ns: u64,
@@ -36,7 +57,7 @@ pub(crate) struct Trained {
 impl Cnn {
     /// One epoch with batches of so many samples.
     pub(crate) fn new(filters: usize, batch: usize, seed: u64) -> Self {
-        Self { filters, batch, micro_batch_size: None, epochs: 1, seed }
+        Self { filters, batch, micro_batch_size: None, epochs: 1, seed, warm_up: 0 }
     }
 
     pub(crate) fn train<T: Real>(&self, rt: &Runtime, data: &impl Dataset) -> dahl::Result<Trained> {
@@ -51,9 +72,13 @@ impl Cnn {
             trainer = trainer.micro_batch_size(samples);
         }
         rt.wait()?;
-        let begin_ns = rt.clock().now_ns();
+        let begin_ns = Cell::new(rt.clock().now_ns());
+        if self.warm_up > 0 {
+            trainer = trainer.callback(AfterSteps { rt, steps: self.warm_up, ns: &begin_ns });
+        }
         let history = trainer.fit(data)?;
         rt.wait()?;
+        let begin_ns = begin_ns.get();
         let ns = rt.clock().now_ns() - begin_ns;
         let losses = history.epochs.iter().map(|epoch| epoch.loss).collect();
         let accuracy = history.epochs.last().map_or(0.0, |epoch| epoch.accuracy);

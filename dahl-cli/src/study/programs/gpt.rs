@@ -46,17 +46,21 @@ impl<'m, T: Real> Network<'m, T> {
 }
 
 impl Gpt {
-    /// Trains it, and returns the duration without the initialisation.
-    pub(crate) fn train<T: Real>(&self, rt: &Runtime, seed: u64) -> dahl::Result<u64> {
+    /// Trains it for `warm_up` steps, and then for its own. Returns the duration of these.
+    pub(crate) fn train<T: Real>(&self, rt: &Runtime, warm_up: usize, seed: u64) -> dahl::Result<u64> {
         let arena = rt.arena();
         let mut network = Network::<T>::new(&mut Init::new(&arena, seed))?;
         let mut optimizer = AdamW::new(RATE);
-        let count = CONTEXT * self.batch * self.steps + 1;
+        let steps = warm_up + self.steps;
+        let count = CONTEXT * self.batch * steps + 1;
         let text: Vec<u32> = (0..count).map(|token| (token * token / 7 % VOCABULARY) as u32).collect();
         let windows = TokenWindows::new(&text, CONTEXT);
-        rt.wait()?;
-        let begin_ns = rt.clock().now_ns();
-        for batch in windows.batches(rt, self.batch).shuffle(seed).take(self.steps) {
+        let mut begin_ns = 0;
+        for (step, batch) in windows.batches(rt, self.batch).shuffle(seed).take(steps).enumerate() {
+            if step == warm_up {
+                rt.wait()?;
+                begin_ns = rt.clock().now_ns();
+            }
             let (inputs, targets) = batch?;
             network.learn(rt, |step, network| {
                 CrossEntropy.of_tokens(step, &network.forward(step, &inputs)?, &targets)

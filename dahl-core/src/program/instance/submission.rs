@@ -73,6 +73,7 @@ impl Instance {
                 None => return Ok(()), // another rank replays it
             }
         }
+        executor.take_time_before(draft.desc(), states().map(|(state, _)| state.bytes()));
         for (state, writes) in states() {
             state.flush_pending(if writes { AccessMode::RW } else { AccessMode::R });
         }
@@ -93,6 +94,7 @@ impl Instance {
                 drop_copy(ranks, state, passing.bytes, location);
             }
         }
+        executor.take_time_after(program);
         executor.serve_if_stopped();
         Ok(())
     }

@@ -33,6 +33,7 @@ use crate::sleep::Park;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Step, TransferWait};
+use crate::trace::Recorder;
 
 /// Tasks that are issued and have not ended: enough that the device need not wait for the host,
 /// few enough that taken tasks could not have run elsewhere sooner.
@@ -66,6 +67,7 @@ pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
 
 /// The loop of a device's worker: until the runtime stops and no task is left.
 fn run(shared: &Arc<Shared>, device: usize) {
+    let _away = shared.recorder().map(Recorder::away);
     let mut worker = Worker::new(shared, device);
     shared.counters().begin(worker.number, shared.clock());
     while worker.step() {}
