@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::Instance;
 use crate::description::Placement;
 use crate::graph::{ArrayState, Keeps, Running, Submitted};
-use crate::program::first_value::give_first_value;
 use crate::program::target::Target;
 use crate::program::target_choice::{Moment, TargetChoice};
 use crate::program::varying::CallNumbers;
@@ -91,12 +90,14 @@ impl Instance {
     /// The memory has its bytes, and belongs to the replay that has the turn; none of its tasks has begun.
     unsafe fn place(&self, memory: *mut u8) {
         for (state, offset) in &self.placed {
-            // SAFETY: the instance keeps its states, of which none is used: no task has begun.
-            unsafe { state.as_ref().move_to(memory.wrapping_add(*offset)) };
+            // SAFETY: the instance keeps its states.
+            let state = unsafe { state.as_ref() };
+            // SAFETY: none is used: no task has begun. The memory has the bytes of the array from its offset on.
+            unsafe { state.move_to(memory.wrapping_add(*offset)) };
         }
-        for (state, initial) in &self.constants {
+        for constant in &self.constants {
             // SAFETY: as above.
-            unsafe { give_first_value(state.as_ref(), initial.as_deref()) };
+            unsafe { constant.give() };
         }
         for (body, offset) in &self.bodies {
             // SAFETY: guaranteed by the caller: a body runs for a task of the replay.
@@ -136,11 +137,9 @@ impl Instance {
                 unsafe { record.desc_mut() }.rebind(access as usize, id, None);
             }
         }
-        for (state, initial) in &self.begins {
-            // SAFETY: the instance keeps its states.
-            let state = unsafe { state.as_ref() };
-            // SAFETY: no replay runs, so the array is this thread's.
-            unsafe { give_first_value(state, initial.as_deref()) };
+        for array in &self.begins {
+            // SAFETY: the instance keeps its states; no replay runs, so they are this thread's.
+            unsafe { array.give() };
         }
         let mut sequence = executor.next_sequences(self.tasks);
         for node in self.replay.nodes() {

@@ -12,6 +12,7 @@ use super::bound::{BoundSpec, bound};
 use super::check;
 use super::device_plan::PlannedStep;
 use super::engine::Engine;
+use super::first_value::FirstValue;
 use super::on_device::OnDevice;
 use super::program_memory::{ProgramMemory, Share};
 use super::step_kind::StepKind;
@@ -44,8 +45,8 @@ pub struct Instance {
     arrays: Vec<Option<NonNull<ArrayState>>>,
     /// Those that have a place in its memory, with that place.
     placed: Vec<(NonNull<ArrayState>, usize)>,
-    /// Arrays that get their first value, which is this or zeros, with their place.
-    constants: Vec<(NonNull<ArrayState>, Option<Arc<[u8]>>)>,
+    /// What arrays get when they are placed.
+    constants: Vec<FirstValue>,
     /// The bodies of branches and loops, with the places of their memory in its memory.
     bodies: Vec<(Arc<Self>, usize)>,
     /// The bytes of its memory, with that of its bodies.
@@ -56,8 +57,8 @@ pub struct Instance {
     uses: Vec<Vec<(u32, u32)>>,
     /// What each bound array must be.
     bound: Vec<BoundSpec>,
-    /// Arrays that begin each replay with their first value, which is this or zeros.
-    begins: Vec<(NonNull<ArrayState>, Option<Arc<[u8]>>)>,
+    /// What arrays begin each replay with.
+    begins: Vec<FirstValue>,
     /// The plain arguments that each replay sets, by step.
     varying: Vec<(u32, Varying)>,
     /// The bytes of numbers that a call needs for that.
@@ -134,13 +135,11 @@ impl Instance {
                     state
                 }
             };
-            if let Some(initial) = &array.initial {
-                assert_eq!(initial.len(), array.bytes, "a value has the bytes of its array");
-            }
+            let first_value = || FirstValue::new(state, array.initial.as_ref(), array.bytes);
             match array.begins {
                 Begins::Unset => {}
-                Begins::EachReplay => begins.push((state, array.initial.clone())),
-                Begins::Placed => constants.push((state, array.initial.clone())),
+                Begins::EachReplay => begins.push(first_value()),
+                Begins::Placed => constants.push(first_value()),
             }
             bound_by.push(0);
             states.push(Some(state));
