@@ -27,7 +27,8 @@ pub(super) fn relative_spread(values: &[f64]) -> Option<f64> {
     Some(1.4826 * deviation / middle)
 }
 
-/// The line through these points by least squares: its value at 0, at least 0, and its slope. None if it does not rise.
+/// The line through these points by least squares: its value at 0, and its slope. If the value at 0 were negative, it is the line
+/// through 0. None if it does not rise.
 pub(super) fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -35,12 +36,29 @@ pub(super) fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let varies: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
     let together: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
     let slope = together / varies;
-    (varies > 0.0 && slope > 0.0).then(|| ((y - slope * x).max(0.0), slope))
+    if !(varies > 0.0 && slope > 0.0) {
+        return None;
+    }
+    let at_zero = y - slope * x;
+    if at_zero >= 0.0 {
+        return Some((at_zero, slope));
+    }
+    let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    Some((0.0, sum(|point| point.0 * point.1) / sum(|point| point.0 * point.0)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{median, relative_spread, trimmed_mean};
+    use super::{line, median, relative_spread, trimmed_mean};
+
+    #[test]
+    fn a_line_meets_its_points_also_if_it_begins_at_zero() {
+        assert_eq!(line(&[(1.0, 5.0), (3.0, 9.0)]), Some((3.0, 2.0)));
+        // By least squares it would be -90 at 0.
+        let (at_zero, slope) = line(&[(10.0, 10.0), (11.0, 20.0)]).expect("it rises");
+        assert!(at_zero == 0.0 && (1.0..2.0).contains(&slope), "{slope}");
+        assert_eq!((line(&[(1.0, 5.0), (3.0, 4.0)]), line(&[(2.0, 5.0)]), line(&[])), (None, None, None));
+    }
 
     #[test]
     fn a_long_duration_among_many_changes_little() {

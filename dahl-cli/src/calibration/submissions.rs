@@ -12,6 +12,9 @@ use super::{CPU, workers};
 /// Bytes of the unit of sizes.
 const MB: f64 = (1 << 20) as f64;
 
+/// The largest size must be so many times the smallest for a line.
+const SPREAD: f64 = 2.0;
+
 /// The own times in microseconds of submissions, by the bytes of the tasks.
 type Sizes = BTreeMap<u64, Vec<f64>>;
 
@@ -54,5 +57,9 @@ fn time(sizes: &Sizes) -> (f64, f64) {
         .filter_map(|(&bytes, us)| Some((bytes as f64 / MB, trimmed_mean(us.clone())?)))
         .collect();
     let alike = || trimmed_mean(sizes.values().flatten().copied().collect()).unwrap_or(0.0);
-    line(&points).unwrap_or_else(|| (alike(), 0.0))
+    let sizes_differ = match (points.first(), points.last()) {
+        (Some((least, _)), Some((most, _))) => *most >= SPREAD * *least,
+        _ => false,
+    };
+    line(&points).filter(|_| sizes_differ).unwrap_or_else(|| (alike(), 0.0))
 }

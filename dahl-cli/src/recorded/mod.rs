@@ -31,6 +31,8 @@ pub(crate) struct RecordedTask {
     pub(crate) bytes: f64,
     pub(crate) arrays: Vec<RecordedAccess>,
     pub(crate) priority: i32,
+    /// Whether the host submitted it by itself: a task of a replay came with the call of its program.
+    pub(crate) is_submission: bool,
     /// The places in the list of tasks that it waits for.
     pub(crate) after: Vec<usize>,
 }

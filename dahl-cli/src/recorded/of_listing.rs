@@ -25,6 +25,7 @@ impl Recorded {
             bytes: task.bytes,
             arrays: task.arrays.iter().map(access).collect(),
             priority: task.priority,
+            is_submission: false,
             after: task.after,
         };
         let tasks = listing.listed_tasks()?.into_iter().enumerate().map(task).collect();

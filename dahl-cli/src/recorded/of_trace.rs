@@ -39,7 +39,11 @@ impl Recorded {
         tasks.sort_unstable_by_key(|task| task.number);
         let places: HashMap<u64, usize> =
             tasks.iter().enumerate().map(|(place, task)| (task.number, place)).collect();
-        let tasks = tasks.iter().map(|task| recorded(task, &places)).collect::<Result<_, _>>()?;
+        let mut tasks: Vec<_> = tasks.iter().map(|task| recorded(task, &places)).collect::<Result<_, _>>()?;
+        // Before traces had the host's time, each task counted as a submission.
+        if !tasks.iter().any(|task| task.is_submission) {
+            tasks.iter_mut().for_each(|task| task.is_submission = true);
+        }
         Ok(Self { tasks, trace: Some(trace) })
     }
 }
@@ -68,6 +72,7 @@ fn recorded(task: &Task, places: &HashMap<u64, usize>) -> Result<RecordedTask, S
         bytes: task.bytes.ok_or_else(old)?,
         arrays: task.arrays.iter().map(access).collect::<Result<_, String>>()?,
         priority: task.priority,
+        is_submission: task.host_us.is_some(),
         after: task.after.iter().filter_map(|before| places.get(before).copied()).collect(),
     })
 }

@@ -121,7 +121,9 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         workers.filter(|worker| worker.kind == "cpu" && worker.number.is_some()).count()
     });
     let cpus = cpus.map(usize::from).or(ran).unwrap_or(1).max(1);
-    let stand_ins = StandIns::new(&recorded);
+    // More workers than the machine has cores are workers of a larger one.
+    machine.cpu.cores = machine.cpu.cores.map(|cores| cores.max(cpus));
+    let stand_ins = StandIns::new(&recorded, &machine);
     let builder = Runtime::builder().check(false).cpu_workers(cpus).virtual_machine(stand_ins.on(&machine));
     let default = if machine.devices.is_empty() { "ws" } else { "dmda" };
     let (rt, earlier) = match plan {

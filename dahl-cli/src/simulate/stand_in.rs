@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use dahl::__private::{Kernel, Parameter};
 use dahl::{
-    AccessMode, Codelet, CodeletSpeed, ElementType, Machine, Result, Runtime, Speed, Tag, Task, Vector,
+    AccessMode, Codelet, CodeletSpeed, ElementType, Machine, Result, Runtime, Speed, Submission, Tag, Task,
+    Vector,
 };
 
 use crate::recorded::{Recorded, RecordedAccess, RecordedTask};
 
-/// What makes two tasks alike: the codelet, the extents, the work, and how each array is used.
-type Kind<'r> = (&'r str, &'r [Vec<usize>], Option<u64>, u64, Vec<AccessMode>);
+/// What makes two tasks alike: the codelet, the extents, the work, the host's time before, and how each array is used.
+type Kind<'r> = (&'r str, &'r [Vec<usize>], Option<u64>, u64, Option<u64>, Vec<AccessMode>);
 
 /// A recorded program that can be submitted.
 pub(super) struct StandIns<'r> {
@@ -18,6 +19,8 @@ pub(super) struct StandIns<'r> {
     codelets: Vec<&'static Codelet>,
     /// The place of each task's codelet.
     kinds: Vec<usize>,
+    /// What the host does before each task, if the machine says that of codelets.
+    host_us: Option<Vec<f64>>,
     /// The place of the last task that uses each array.
     last: HashMap<u64, usize>,
     /// Whether a later task waits for each task.
@@ -49,9 +52,25 @@ fn arrays(task: &RecordedTask) -> Vec<RecordedAccess> {
     arrays
 }
 
+/// The microseconds that the host works before it submits each task. The tasks of a replay take it no time of their own.
+fn host_us(tasks: &[RecordedTask], machine: &Machine) -> Option<Vec<f64>> {
+    let submissions = &machine.cpu.submissions;
+    let mut before: Option<&str> = None;
+    let us = |task: &'_ RecordedTask, before: Option<&str>| {
+        let own = Submission::find(submissions, &task.speed, before);
+        own.map_or(machine.cpu.submit_us, |own| own.us_of(task.bytes))
+    };
+    let each = tasks.iter().map(|task| match task.is_submission {
+        true => us(task, before.replace(&task.speed)),
+        false => 0.0,
+    });
+    (!submissions.is_empty()).then(|| each.collect())
+}
+
 impl<'r> StandIns<'r> {
-    /// The codelets of a program. They last as long as the process.
-    pub(super) fn new(recorded: &'r Recorded) -> Self {
+    /// The codelets of a program for a machine. They last as long as the process.
+    pub(super) fn new(recorded: &'r Recorded, machine: &Machine) -> Self {
+        let host_us = host_us(&recorded.tasks, machine);
         let mut known: HashMap<Kind<'_>, usize> = HashMap::new();
         let mut codelets: Vec<&'static Codelet> = Vec::new();
         let mut kinds = Vec::new();
@@ -59,7 +78,8 @@ impl<'r> StandIns<'r> {
         for (place, task) in recorded.tasks.iter().enumerate() {
             let modes: Vec<_> = arrays(task).iter().map(|used| mode(used.reads, used.writes)).collect();
             let (flops, bytes) = (task.flops.map(f64::to_bits), task.bytes.to_bits());
-            let kind = (&*task.speed, &*task.footprint, flops, bytes, modes.clone());
+            let own_us = host_us.as_ref().map(|us| us[place].to_bits());
+            let kind = (&*task.speed, &*task.footprint, flops, bytes, own_us, modes.clone());
             kinds.push(*known.entry(kind).or_insert_with(|| {
                 codelets.push(codelet(&format!("{}%{}", task.codelet, codelets.len()), &modes));
                 codelets.len() - 1
@@ -67,10 +87,10 @@ impl<'r> StandIns<'r> {
             last.extend(task.arrays.iter().map(|used| (used.array, place)));
             task.after.iter().for_each(|&before| is_awaited[before] = true);
         }
-        Self { tasks: &recorded.tasks, codelets, kinds, last, is_awaited }
+        Self { tasks: &recorded.tasks, codelets, kinds, host_us, last, is_awaited }
     }
 
-    /// The machine with the speeds of these codelets.
+    /// The machine with the speeds of these codelets, and with the host's time before them.
     pub(super) fn on(&self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
         let devices = machine.devices.iter_mut().map(|device| &mut device.speed);
@@ -82,6 +102,15 @@ impl<'r> StandIns<'r> {
                 }
             }
             speed.codelets.extend(own);
+        }
+        if let Some(host_us) = &self.host_us {
+            let mut own: Vec<Option<Submission>> = vec![None; self.codelets.len()];
+            for (&us, &kind) in host_us.iter().zip(&self.kinds) {
+                let codelet = self.codelets[kind].name.to_owned();
+                own[kind].get_or_insert(Submission { codelet, us, ..Submission::default() });
+            }
+            machine.cpu.submissions = own.into_iter().flatten().filter(|own| own.us > 0.0).collect();
+            machine.cpu.submit_us = 0.0;
         }
         machine
     }

@@ -117,6 +117,18 @@ fn what_the_host_does_before_submissions_is_measured_from_traces() {
     assert_eq!(us("potrf", "nothing that it came after"), Some(4.0));
     machine.cpu.submissions = measured;
     assert_eq!(traced(&folder, &machine, 2).0, nanoseconds);
+    // The tasks that stand in for those of the trace have the host's time too.
+    folder.write("measured.toml", &toml::to_string(&machine).expect("a machine is TOML"));
+    let simulate = |cpus: usize| {
+        let words =
+            format!("simulate run.json --machine measured.toml --cpus {cpus} --scheduler eager --json");
+        object(&folder.prints(&words))["nanoseconds"].as_u64().expect("a number")
+    };
+    assert_eq!(simulate(2), nanoseconds);
+    // More workers have more cores.
+    machine.cpu.cores = Some(2);
+    folder.write("measured.toml", &toml::to_string(&machine).expect("a machine is TOML"));
+    assert!(simulate(8) <= simulate(2));
 }
 
 #[test]

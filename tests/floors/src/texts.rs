@@ -26,6 +26,10 @@ pub fn read(root: &Path) -> BTreeMap<PathBuf, String> {
             let entry = entry.unwrap_or_else(|error| panic!("{}: {error}", whole.display()));
             let name = entry.file_name().into_string().expect("names of files are UTF-8");
             let path = folder.join(&name);
+            // An editor's lock file is a link to nowhere, and a linked folder is read where it is.
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                continue;
+            }
             if entry.path().is_dir() {
                 let is_hidden = name.starts_with('.') && name != ".ci";
                 if !is_hidden && !WRITTEN.contains(&&*name) {
