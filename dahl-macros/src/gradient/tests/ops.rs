@@ -311,7 +311,7 @@ fn derived_maps_agree_with_formulas() {
             pairs.push((name, "x", Expected::Written(Function::of(backward))));
         }
     }
-    assert_eq!(pairs.len(), FORMULAS.len() + 10, "the gradients of activations are written");
+    assert_eq!(pairs.len(), FORMULAS.len() + 11, "the gradients of activations are written");
     let values = [
         0.0,
         -0.0,
