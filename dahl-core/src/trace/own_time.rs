@@ -33,45 +33,49 @@ impl Recorder {
 
     /// This thread begins to wait, or to run tasks.
     pub(crate) fn away(&self) -> Away<'_> {
-        let mut own = OWN.get();
+        let mut own = OWN.with(Cell::get);
         if own.waits == 0 && own.recorder == self.address() {
             own.before_ns += self.now_ns().saturating_sub(own.since_ns);
         }
         own.waits += 1;
-        OWN.set(own);
+        OWN.with(|cell| cell.set(own));
         Away(self)
     }
 
     /// Counts time that a simulated host has spent.
     pub(crate) fn worked(&self, ns: u64) {
-        let mut own = OWN.get();
+        let mut own = OWN.with(Cell::get);
         own.before_ns += ns;
-        OWN.set(own);
+        OWN.with(|cell| cell.set(own));
     }
 
     /// What this thread has done by itself since its last submission, until `now_ns`. None if that was no submission to this
     /// runtime, or if the thread waits, as one does that runs a callback.
     pub(super) fn own_ns(&self, now_ns: u64) -> Option<u64> {
-        let own = OWN.get();
+        let own = OWN.with(Cell::get);
         let is_known = own.recorder == self.address() && own.waits == 0;
         is_known.then(|| own.before_ns + now_ns.saturating_sub(own.since_ns))
     }
 
     /// This thread has submitted a task, and recorded that.
     pub(super) fn goes_on(&self) {
-        let own = OWN.get();
+        let own = OWN.with(Cell::get);
         if own.waits == 0 {
-            OWN.set(OwnTime { recorder: self.address(), before_ns: 0, since_ns: self.now_ns(), waits: 0 });
+            let anew = OwnTime { recorder: self.address(), before_ns: 0, since_ns: self.now_ns(), waits: 0 };
+            OWN.with(|cell| cell.set(anew));
         }
     }
 }
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
-        let mut own = OWN.get();
+        let mut own = OWN.with(Cell::get);
         own.waits -= 1;
-        own.since_ns = self.0.now_ns();
-        OWN.set(own);
+        // Another runtime has another clock.
+        if own.recorder == self.0.address() {
+            own.since_ns = self.0.now_ns();
+        }
+        OWN.with(|cell| cell.set(own));
     }
 }
 
