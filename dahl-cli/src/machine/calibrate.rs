@@ -112,7 +112,6 @@ pub(crate) fn measure(workers: usize, quick: bool, seed: u64, output: &Output) -
     }
     let wrong = |fact: String| Trouble::Failed(format!("the runs: {fact}"));
     let mut machine = calibration::machine(&traces).map_err(wrong)?;
-    machine.cpu.cores = Some(dahl::Topology::of_this_machine().cores());
     let no_power = energy.describe(&mut machine, workers);
     Ok(Measured { machine, no_power })
 }
