@@ -12,7 +12,7 @@
 //! very large elements, see [`bf16_dot`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block, or in registers if there are few
-//! rows or columns (`few_rows.rs`), and accumulate in it over the whole inner dimension. Where the machine multiplies
+//! rows or columns (`few_rows/`), and accumulate in it over the whole inner dimension. Where the machine multiplies
 //! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Other
 //! types take a plain loop.
 

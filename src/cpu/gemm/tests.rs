@@ -151,6 +151,16 @@ fn every_remainder_of_a_block_of_tiles_is_right() {
 }
 
 #[test]
+fn a_product_of_halves_without_rows_and_columns_is_nothing() {
+    let right = ndarray::Array2::<half::bf16>::zeros((3, 64));
+    // A slice without elements keeps its strides.
+    let (left, right) =
+        (right.slice(ndarray::s![..0, ..]), right.slice(ndarray::s![..0, ..]).reversed_axes());
+    let mut out = ndarray::Array2::<f32>::zeros((0, 0));
+    super::few_rows::add_product(left, right, out.view_mut());
+}
+
+#[test]
 fn halves_of_a_few_rows_are_right() {
     for few in [1, 2, 3, 4, 5, 7, 16, 17] {
         // Depths and columns that fill pairs of vectors, and those that do not.
