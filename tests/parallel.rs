@@ -47,7 +47,35 @@ fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     }
     results.push(bits(&x.to_vec()?));
     results.extend(of_rows::<T>(rt)?);
+    results.extend(of_parts::<T>(rt)?);
     results.extend(of_convolutions::<T>(rt)?);
+    Ok(results)
+}
+
+/// Those of operations whose calls the runtime divides, and of sums of products in several blocks.
+fn of_parts<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
+    let arena = rt.arena();
+    let mut results = Vec::new();
+    let x = arena.from_slice([12, 40, 96], &numbers::<T>(12 * 40 * 96))?;
+    let row = arena.from_slice([1, 1, 96], &numbers::<T>(96))?;
+    results.push(bits(&gelu_tanh_init(&arena, &x)?.to_vec()?));
+    results.push(bits(&add_init(&arena, &x, &row)?.to_vec()?));
+    let mut changed = x.deep_copy(&arena)?;
+    mul_self(&mut changed, &row)?;
+    results.push(bits(&changed.to_vec()?));
+    let [query, key, value] = split_heads_init(&arena, &x, Heads { queries: 4, keys: 4 })?;
+    results.push(bits(&join_heads_init(&arena, &query, &value, &key)?.to_vec()?));
+    let gates = arena.from_slice([45, 4 * 130], &numbers::<T>(45 * 520))?;
+    let cell = arena.from_slice([45, 130], &numbers::<T>(45 * 130))?;
+    let (hidden, next) = lstm_cell_init(&arena, &gates, &cell)?;
+    results.push(bits(&hidden.to_vec()?));
+    results.push(bits(&next.to_vec()?));
+    for [rows, inner, cols] in [[1100, 20, 600], [30, 600, 1030]] {
+        let a = arena.from_slice([rows, inner], &numbers::<T>(rows * inner))?;
+        let b = arena.from_slice([inner, cols], &numbers::<T>(inner * cols))?;
+        results.push(bits(&matmul_add_init(&arena, &a, &b)?.to_vec()?));
+        results.push(bits(&matmul_init(&arena, &a, &b)?.to_vec()?));
+    }
     Ok(results)
 }
 

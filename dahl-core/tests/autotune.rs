@@ -337,7 +337,8 @@ fn a_team_is_chosen_where_it_is_faster() -> Result<()> {
     let calls = |codelet: &str| {
         let choices = rt.kernel_choices();
         let row = choices.rows.into_iter().find(|row| row.codelet == codelet).expect("a row");
-        row.trials.iter().map(|trial| (trial.team, trial.calls_us.len())).collect::<Vec<_>>()
+        let trials = row.trials.iter().filter(|trial| !trial.late);
+        trials.map(|trial| (trial.team, trial.calls_us.len())).collect::<Vec<_>>()
     };
     assert_eq!(calls("teamed"), [(false, 5), (true, 1)]);
     assert_eq!(calls("shared"), [(false, 5), (true, 5)]);
@@ -345,21 +346,29 @@ fn a_team_is_chosen_where_it_is_faster() -> Result<()> {
 }
 
 #[test]
-fn a_team_needs_an_idle_worker() -> Result<()> {
+fn a_worker_that_becomes_idle_helps_a_kernel_that_has_begun() -> Result<()> {
     static OTHER_IS_BUSY: AtomicBool = AtomicBool::new(false);
-    static END: AtomicBool = AtomicBool::new(false);
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
     static KEEP: Codelet = Codelet::new("keep", module_path!(), 1).parameters(WRITE).kernels(&[Some(
         Kernel::new("rust", |_| {
             OTHER_IS_BUSY.store(true, Ordering::SeqCst);
-            while !END.load(Ordering::SeqCst) {
+            while !HAS_BEGUN.load(Ordering::SeqCst) {
                 thread::yield_now();
             }
         }),
     )]);
-    static TEAMS: AtomicUsize = AtomicUsize::new(0);
-    static COUNTED: Codelet = Codelet::new("counted", module_path!(), 1).parameters(WRITE).kernels(&[Some(
+    static MET: AtomicUsize = AtomicUsize::new(0);
+    /// Two jobs that wait for each other: a single thread would never end.
+    static MEET: Codelet = Codelet::new("meet", module_path!(), 1).parameters(WRITE).kernels(&[Some(
         Kernel::new("rust", |_| ()).parallel_entry(|_| {
-            TEAMS.fetch_add(1, Ordering::SeqCst);
+            HAS_BEGUN.store(true, Ordering::SeqCst);
+            let meet = || {
+                MET.fetch_add(1, Ordering::SeqCst);
+                while MET.load(Ordering::SeqCst) < 2 {
+                    thread::yield_now();
+                }
+            };
+            dahl_core::rayon::join(meet, meet);
         }),
     )]);
     let rt = runtime().build()?;
@@ -368,16 +377,20 @@ fn a_team_needs_an_idle_worker() -> Result<()> {
     while !OTHER_IS_BUSY.load(Ordering::SeqCst) {
         thread::yield_now();
     }
-    (0..50).try_for_each(|_| change(&COUNTED, &mut x))?;
-    x.to_vec()?;
-    assert_eq!(TEAMS.load(Ordering::SeqCst), 0);
-    let explanation = rt.explain("counted");
+    // Alone, and then with whoever becomes idle.
+    (0..2).try_for_each(|_| change(&MEET, &mut x))?;
+    rt.wait()?;
+    let choices = rt.kernel_choices();
+    let row = choices.rows.iter().find(|row| row.codelet == "meet").expect("a row");
+    let has_run = row.trials.iter().map(|trial| (trial.team, trial.late, trial.first_us.is_some()));
+    let expected = [(false, false, true), (true, false, false), (true, true, true)];
+    assert_eq!(has_run.collect::<Vec<_>>(), expected, "{choices}");
+    let explanation = rt.explain("meet");
     let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
     assert_eq!(kernel.by_load.len(), 1, "{explanation}");
     assert_eq!(kernel.by_load[0].circumstance, "1 other busy");
-    assert_eq!(kernel.by_team.len(), 1);
-    END.store(true, Ordering::SeqCst);
-    rt.wait()
+    assert_eq!(kernel.by_team.len(), 2, "{explanation}");
+    Ok(())
 }
 
 #[test]

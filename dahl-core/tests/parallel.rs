@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use dahl_core::__private::{Kernel, Parameter, Views};
+use dahl_core::__private::{Kernel, Parameter, Rows, Views};
+use dahl_core::ndarray::{self, Ix1, Ix2, s};
 use dahl_core::rayon::{self, prelude::*};
 use dahl_core::{
     AccessMode, Array, Codelet, ElementType, ErrorKind, Result, Runtime, RuntimeBuilder, Task, TeamPolicy,
@@ -29,25 +30,6 @@ fn sum_kernel(views: &mut Views<'_>) {
 static SUM: Codelet = Codelet::new("sum", module_path!(), 1)
     .parameters(READ_WRITE)
     .kernels(&[Some(Kernel::new("rust", sum_kernel).parallel())]);
-
-/// `x + 1`, by the same entry point as a map of the macro.
-static MAP: Codelet = Codelet::new("map", module_path!(), 2)
-    .parameters(READ_WRITE)
-    .kernels(&[Some(Kernel::new("rust", map_alone).parallel_entry(map_in_parallel))]);
-
-fn map_alone(views: &mut Views<'_>) {
-    views.for_each_run(|run| {
-        let (x, out) = (run.slice::<f32>(), run.slice_mut::<f32>());
-        x.iter().zip(out).for_each(|(x, out)| *out = x.sin() + 1.0);
-    });
-}
-
-fn map_in_parallel(views: &mut Views<'_>) {
-    views.for_each_run_in_parallel(|run| {
-        let (x, out) = (run.slice::<f32>(), run.slice_mut::<f32>());
-        x.iter().zip(out).for_each(|(x, out)| *out = x.sin() + 1.0);
-    });
-}
 
 fn submit<const M: usize, const N: usize>(
     codelet: &'static Codelet,
@@ -106,26 +88,141 @@ fn the_bits_are_the_same_for_any_number_of_workers() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_map_in_runs_has_the_bits_of_one_run() -> Result<()> {
-    // A length that is no multiple of a run, and a strided array, which one thread goes through.
-    let numbers = numbers(100_003);
-    let expected: Vec<f32> = numbers.iter().map(|x| x.sin() + 1.0).collect();
-    for count in 1..=4 {
-        let rt = workers(count).teams(TeamPolicy::Always).build()?;
-        let x = rt.from_vec([numbers.len()], numbers.clone())?;
-        let mut out = rt.zeros([numbers.len()])?;
-        submit(&MAP, &x, &mut out)?;
-        assert_eq!(out.to_vec()?, expected);
-        let x = rt.from_vec([50_000, 2], numbers[..100_000].to_vec())?;
-        let mut out = rt.zeros([50_000, 2])?;
-        {
-            let parts = x.partition(dahl_core::ndarray::Axis(1), 2)?;
-            let mut out = out.partition_mut(dahl_core::ndarray::Axis(1), 2)?;
-            parts.iter().zip(out.iter_mut()).try_for_each(|(x, out)| submit(&MAP, x, out))?;
+/// How often the kernels of divided codelets were called.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// `x + bias`, stretched.
+static MAP: Codelet = Codelet::new("map", module_path!(), 2)
+    .parameters(&[
+        Parameter::new("x", AccessMode::R, F32),
+        Parameter::new("bias", AccessMode::R, F32),
+        Parameter::new("out", AccessMode::W, F32),
+    ])
+    .broadcasts()
+    .map()
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        views.for_each_run(|run| {
+            let (x, bias, out) = (run.slice::<f32>(), run.slice::<f32>(), run.slice_mut::<f32>());
+            x.iter().zip(bias).zip(out).for_each(|((x, bias), out)| *out = x + bias);
+        });
+    }))]);
+
+/// The sums of rows of `x` times `weight`, and the rows backwards: rows along the first axis, in calls of at least 40.
+static ROWS: Codelet = Codelet::new("rows", module_path!(), 2)
+    .parameters(&[
+        Parameter::new("x", AccessMode::R, F32),
+        Parameter::new("weight", AccessMode::R, F32),
+        Parameter::new("sums", AccessMode::W, F32),
+        Parameter::new("back", AccessMode::W, F32),
+    ])
+    .rows(Rows::new(|_| 1.0, &[1], LEAST))
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        let (x, weight) = (views.view::<f32, Ix2>(), views.view::<f32, Ix1>());
+        let (mut sums, mut back) = (views.view_mut::<f32, Ix1>(), views.view_mut::<f32, Ix2>());
+        assert!(x.nrows() >= LEAST && weight.len() == x.ncols(), "{:?}", x.shape());
+        for (row, x) in x.outer_iter().enumerate() {
+            sums[row] = x.iter().zip(&weight).map(|(x, weight)| x * weight).sum();
+            back.row_mut(row).assign(&x.slice(s![..;-1]));
         }
-        assert_eq!(out.to_vec()?, expected[..100_000]);
+    }))]);
+const LEAST: usize = 40;
+
+/// A row of numbers for each of two axes.
+fn plane(rows: usize, columns: usize) -> Vec<f32> {
+    (0..rows * columns).map(|i| (i * 7919 % 4001) as f32 / 1000.3 - 2.0).collect()
+}
+
+#[test]
+fn workers_share_a_call_of_a_map() -> Result<()> {
+    // A part is many indices of the first axis, some of a later one, or of one that is stretched; the last one is longer.
+    let shapes = [
+        ([50_003, 1, 2], [50_003, 1, 2]),
+        ([3, 70, 501], [3, 70, 501]),
+        ([3, 70, 501], [1, 70, 501]),
+        ([3, 70, 501], [3, 1, 1]),
+        ([1, 1, 40_000], [1, 1, 1]),
+    ];
+    for (shape, stretched) in shapes {
+        let (x, bias) = (numbers(shape.iter().product()), numbers(stretched.iter().product()));
+        let x = ndarray::Array3::from_shape_vec(shape, x).expect("as many");
+        let bias = ndarray::Array3::from_shape_vec(stretched, bias).expect("as many");
+        let expected = (&x + &bias).into_raw_vec_and_offset().0;
+        for (teams, count) in [(TeamPolicy::Never, 2), (TeamPolicy::Always, 2), (TeamPolicy::Always, 3)] {
+            let rt = workers(count).teams(teams).build()?;
+            let x = rt.from_vec(shape, x.clone().into_raw_vec_and_offset().0)?;
+            let bias = rt.from_vec(stretched, bias.clone().into_raw_vec_and_offset().0)?;
+            let mut out = rt.zeros::<f32, 3>(shape)?;
+            let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+            let before = CALLS.load(Ordering::SeqCst);
+            let mut task = Task::new(&MAP);
+            task.read(&x);
+            task.read(&bias);
+            task.write(&mut out);
+            task.submit()?;
+            assert_eq!(out.to_vec()?, expected, "{shape:?} {stretched:?} {teams:?}");
+            let calls = CALLS.load(Ordering::SeqCst) - before;
+            assert_eq!(calls > 1, teams == TeamPolicy::Always, "{calls} calls for {shape:?} {stretched:?}");
+        }
     }
+    Ok(())
+}
+
+/// One test at a time counts calls.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+#[test]
+fn workers_share_a_call_of_a_kernel_by_rows() -> Result<()> {
+    // Parts of 8,192 elements, and of the fewest rows; too few rows for two parts.
+    for (rows, columns, parts) in [(203, 400, 10), (203, 4_000, 5), (79, 4_000, 1)] {
+        let (x, weight) = (plane(rows, columns), plane(1, columns));
+        let sums: Vec<f32> = x
+            .chunks(columns)
+            .map(|row| row.iter().zip(&weight).map(|(x, weight)| x * weight).sum())
+            .collect();
+        let back: Vec<f32> = x.chunks(columns).flat_map(|row| row.iter().rev().copied()).collect();
+        let rt = workers(2).teams(TeamPolicy::Always).build()?;
+        // Every second column, so that the parts of an output are strided.
+        let mut wide = rt.zeros::<f32, 2>([rows, 2 * columns])?;
+        {
+            let x = rt.from_vec([rows, columns], x)?;
+            let weight = rt.from_vec([columns], weight)?;
+            let mut halves = wide.partition_mut(ndarray::Axis(1), 2)?;
+            let mut to = rt.zeros::<f32, 1>([rows])?;
+            let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+            let before = CALLS.load(Ordering::SeqCst);
+            let mut task = Task::new(&ROWS);
+            task.read(&x);
+            task.read(&weight);
+            task.write(&mut to);
+            task.write(halves.iter_mut().next().expect("two halves"));
+            task.submit()?;
+            assert_eq!(to.to_vec()?, sums);
+            assert_eq!(CALLS.load(Ordering::SeqCst) - before, parts, "{rows} by {columns}");
+        }
+        let halves: Vec<f32> =
+            wide.to_vec()?.chunks(2 * columns).flat_map(|row| row[..columns].to_vec()).collect();
+        assert_eq!(halves, back);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_part_that_panics_fails_the_task() -> Result<()> {
+    static FAILS: Codelet =
+        Codelet::new("fails", module_path!(), 2).parameters(READ_WRITE).map().kernels(&[Some(Kernel::new(
+            "rust",
+            |views| {
+                views.for_each_run(|run| assert!(run.slice::<f32>()[0] < 30_000.0, "a part"));
+            },
+        ))]);
+    let rt = workers(2).teams(TeamPolicy::Always).build()?;
+    let x = rt.from_vec([40_000], (0..40_000).map(|i| i as f32).collect())?;
+    let mut out = rt.zeros::<f32, 1>([40_000])?;
+    submit(&FAILS, &x, &mut out)?;
+    let error = out.to_vec().unwrap_err();
+    assert!(error.to_string().contains("a part"), "{error}");
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::reference::activation as reference;
 
 /// The logistic function, `out = 1 / (1 + exp(-x))`, element by element.
 // exp is off by 1.2 ulp, 2.4 ulp of the result; then the sum and the quotient.
-#[codelet(R, W, parallel, gradient = sigmoid_gradient(out), reference = reference::sigmoid, error = ulp(4))]
+#[codelet(R, W, gradient = sigmoid_gradient(out), reference = reference::sigmoid, error = ulp(4))]
 pub fn sigmoid<T: Real>(x: T) -> T {
     // Of -|x|, so that no power overflows.
     let power = (-x.abs()).exp();
@@ -50,7 +50,7 @@ pub fn log_sigmoid_backward<T: Real>(x: T, gradient: T) -> T {
 
 /// `out = ln(1 + exp(x))`, element by element: about `exp(x)` far below zero, and without overflow far above.
 // exp is off by 1.2 ulp, 2.4 ulp of the logarithm, which is itself off by 0.9 ulp; then the sum.
-#[codelet(R, W, parallel, gradient = softplus_gradient(x), reference = reference::softplus, error = ulp(5))]
+#[codelet(R, W, gradient = softplus_gradient(x), reference = reference::softplus, error = ulp(5))]
 pub fn softplus<T: Real>(x: T) -> T {
     x.max(T::ZERO) + (-x.abs()).exp().ln_1p()
 }
@@ -77,7 +77,6 @@ pub fn softplus_backward<T: Real>(x: T, gradient: T) -> T {
 #[codelet(
     R, W,
     check(beta != 0.0),
-    parallel,
     gradient = softplus_scaled_gradient(x),
     reference = reference::softplus_scaled,
     error = sum(n = 6, terms = reference::softplus_scaled_terms)
@@ -105,7 +104,6 @@ fn softplus_scaled_gradient<T: Real, const N: usize>(
 #[codelet(
     R, R, W,
     in_place = gradient,
-    parallel,
     reference = reference::softplus_scaled_backward,
     error = sum(n = 6, terms = reference::softplus_scaled_backward_terms)
 )]
@@ -119,7 +117,7 @@ pub fn softplus_scaled_backward<T: Real>(x: T, gradient: T, beta: f64, threshold
 }
 
 /// `out = x * sigmoid(x)`, element by element; NaN at minus infinity, as in PyTorch.
-#[codelet(R, W, parallel, gradient = silu_gradient(x), reference = reference::silu, error = ulp(5))]
+#[codelet(R, W, gradient = silu_gradient(x), reference = reference::silu, error = ulp(5))]
 pub fn silu<T: Real>(x: T) -> T {
     let power = (-x.abs()).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
@@ -134,7 +132,7 @@ fn silu_gradient<T: Real, const N: usize>(rule: SiluGradient<'_, T, N>) -> dahl:
 
 /// The gradient of [`silu`] by its input: `out = gradient * s * (1 + x * (1 - s))`, where `s = sigmoid(x)`.
 // The derivative has a zero, near which its terms cancel: the bound is that of a sum.
-#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::silu_backward, error = sum(n = 8))]
+#[codelet(R, R, W, in_place = gradient, reference = reference::silu_backward, error = sum(n = 8))]
 pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
     // Of -|x|; by a branch, whose derivative at 0 is that of the function.
     let power = (if x < T::ZERO { x } else { -x }).exp();
@@ -184,7 +182,7 @@ pub fn prelu<T: Real>(x: T, slope: T) -> T {
 /// `out = value * sigmoid(gate)`, element by element: the gated linear unit of the two halves of a layer's output (Dauphin,
 /// Fan, Auli and Grangier 2017, *Language modeling with gated convolutional networks*).
 // As `silu`, while `exp(-|gate|)` is a normal number.
-#[codelet(R, R, W, parallel, reference = reference::glu, error = ulp(5))]
+#[codelet(R, R, W, reference = reference::glu, error = ulp(5))]
 pub fn glu<T: Real>(value: T, gate: T) -> T {
     // Of -|gate|; by a branch, whose derivative at 0 is that of the function.
     let power = (if gate < T::ZERO { gate } else { -gate }).exp();
@@ -198,7 +196,7 @@ pub fn glu<T: Real>(value: T, gate: T) -> T {
 /// `exp(-x)`.
 // exp is off by 1.2 ulp, 2.4 units of roundoff; with the sums and the products, numerator and denominator are off by 5.2
 // and 4.1; then the quotient and the product. That holds while `exp(-|x|)` is a normal number.
-#[codelet(R, W, parallel, gradient = mish_gradient(x), reference = reference::mish, error = ulp(12))]
+#[codelet(R, W, gradient = mish_gradient(x), reference = reference::mish, error = ulp(12))]
 pub fn mish<T: Real>(x: T) -> T {
     let two = T::from_f64(2.0);
     let power = (if x < T::ZERO { x } else { -x }).exp();
@@ -219,7 +217,7 @@ fn mish_gradient<T: Real, const N: usize>(rule: MishGradient<'_, T, N>) -> dahl:
 /// With the fraction of [`mish`], `sigmoid(x) * (1 - t * t)` is `4 * e * (1 + e) / denominator^2` below zero, and
 /// `4 * e^2 * (1 + e) / denominator^2` of `e = exp(-x)` above.
 // The derivative has a zero, near which its terms cancel: the bound is that of a sum.
-#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::mish_backward, error = sum(n = 8))]
+#[codelet(R, R, W, in_place = gradient, reference = reference::mish_backward, error = sum(n = 8))]
 pub fn mish_backward<T: Real>(x: T, gradient: T) -> T {
     let two = T::from_f64(2.0);
     let power = (if x < T::ZERO { x } else { -x }).exp();
@@ -253,7 +251,7 @@ pub fn softsign_backward<T: Real>(x: T, gradient: T) -> T {
 
 /// `out = x - tanh(x)`, element by element.
 // Near zero the terms cancel: the bound is that of a sum.
-#[codelet(R, W, parallel, gradient = tanh_shrink_gradient(x), reference = reference::tanh_shrink, error = sum(n = 4, terms = reference::tanh_shrink_terms))]
+#[codelet(R, W, gradient = tanh_shrink_gradient(x), reference = reference::tanh_shrink, error = sum(n = 4, terms = reference::tanh_shrink_terms))]
 pub fn tanh_shrink<T: Real>(x: T) -> T {
     x - x.tanh()
 }
@@ -266,7 +264,7 @@ fn tanh_shrink_gradient<T: Real, const N: usize>(rule: TanhShrinkGradient<'_, T,
 
 /// The gradient of [`tanh_shrink`] by its input: `out = gradient * tanh(x)^2`.
 // tanh is off by 1.5 ulp, 3 units of roundoff, which count twice; then two products.
-#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::tanh_shrink_backward, error = ulp(8))]
+#[codelet(R, R, W, in_place = gradient, reference = reference::tanh_shrink_backward, error = ulp(8))]
 pub fn tanh_shrink_backward<T: Real>(x: T, gradient: T) -> T {
     let tangent = x.tanh();
     gradient * (tangent * tangent)
@@ -275,7 +273,7 @@ pub fn tanh_shrink_backward<T: Real>(x: T, gradient: T) -> T {
 /// `out = x` where `x > 0`, else `alpha * (exp(x / alpha) - 1)`, whose slope at 0 is 1 (Barron 2017, *Continuously
 /// differentiable exponential linear units*).
 // exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the errors of the quotient and of alpha add at most 1 each.
-#[codelet(R, W, check(alpha != 0.0), parallel, reference = reference::celu, error = ulp(7))]
+#[codelet(R, W, check(alpha != 0.0), reference = reference::celu, error = ulp(7))]
 pub fn celu<T: Real>(x: T, alpha: f64) -> T {
     let alpha = T::from_f64(alpha);
     if x > T::ZERO { x } else { alpha * (x / alpha).exp_m1() }
@@ -283,7 +281,7 @@ pub fn celu<T: Real>(x: T, alpha: f64) -> T {
 
 /// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
 // exp_m1 is off by 2.2 ulp, 4.4 of the product, to which the error of alpha adds at most 1.
-#[codelet(R, W, parallel, reference = reference::elu, error = ulp(6))]
+#[codelet(R, W, reference = reference::elu, error = ulp(6))]
 pub fn elu<T: Real>(x: T, alpha: f64) -> T {
     if x > T::ZERO { x } else { T::from_f64(alpha) * x.exp_m1() }
 }
@@ -307,7 +305,7 @@ pub fn selu<T: Real>(x: T) -> T {
 /// would cancel.
 // erfc is off by 4.0 ulp, 8 ulp of the product; below zero the derivative's approximation leaves up to 0.7 of two
 // roundings.
-#[codelet(R, W, parallel, gradient = gelu_gradient(x), reference = reference::gelu, error = ulp(12))]
+#[codelet(R, W, gradient = gelu_gradient(x), reference = reference::gelu, error = ulp(12))]
 pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and its rounding error, which would otherwise be multiplied by `x * x`.
     let far = T::from_f64(40.0);
@@ -331,7 +329,7 @@ fn gelu_gradient<T: Real, const N: usize>(rule: GeluGradient<'_, T, N>) -> dahl:
 
 /// The gradient of [`gelu`] by its input: `out = gradient * (P(x) + x * p(x))` with `P(x) = (1 + erf(x / sqrt(2))) / 2` and
 /// `p(x) = exp(-x * x / 2) / sqrt(2π)`.
-#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::gelu_backward, error = sum(n = 8))]
+#[codelet(R, R, W, in_place = gradient, reference = reference::gelu_backward, error = sum(n = 8))]
 pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
     // Farther out the derivative is 0 or 1.
     let far = T::from_f64(40.0);

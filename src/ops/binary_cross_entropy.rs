@@ -57,7 +57,7 @@ pub fn binary_cross_entropy_backward_target<T: Real>(x: T, gradient: T) -> T {
 /// # Shapes
 /// `x`, the logits, `y`, the target, and `out` of one shape.
 // All terms have one sign. As `softplus`; then two products and a sum.
-#[codelet(R, R, W, parallel, reference = reference::binary_cross_entropy_with_logits, error = ulp(6))]
+#[codelet(R, R, W, reference = reference::binary_cross_entropy_with_logits, error = ulp(6))]
 pub fn binary_cross_entropy_with_logits<T: Real>(x: T, y: T) -> T {
     // Of -|x|; by a branch, whose derivative at 0 is that of the function.
     let power = (if x < T::ZERO { x } else { -x }).exp();

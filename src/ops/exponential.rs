@@ -6,7 +6,7 @@
 use dahl::prelude::*;
 
 /// `out = exp(x)`, element by element.
-#[codelet(R, W, parallel, reference = f64::exp, error = ulp(1.2))]
+#[codelet(R, W, reference = f64::exp, error = ulp(1.2))]
 pub fn exp<T: Real>(x: T) -> T {
     x.exp()
 }
@@ -24,7 +24,7 @@ pub fn expm1<T: Real>(x: T) -> T {
 }
 
 /// `out = ln(x)`, element by element: minus infinity at 0, NaN below.
-#[codelet(R, W, parallel, reference = f64::ln, error = ulp(0.9))]
+#[codelet(R, W, reference = f64::ln, error = ulp(0.9))]
 pub fn ln<T: Real>(x: T) -> T {
     x.ln()
 }

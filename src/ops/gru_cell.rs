@@ -19,6 +19,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     shape(out = hidden),
     check(has_gates(input_gates.shape(), hidden.shape(), 3)),
     check(input_gates.shape() == hidden_gates.shape()),
+    rows(1),
     flops = 25 * hidden.len(),
     cuda = crate::kernels::GRU_CELL,
     gradient = gru_cell_gradient(input_gates, hidden_gates, hidden),
@@ -124,6 +125,7 @@ fn gru_cell_gradient<T: Real>(rule: GruCellGradient<'_, T>) -> dahl::Result<()> 
     check(input_gates.shape() == hidden_gates.shape() && gradient.shape() == hidden.shape()),
     check(by_input_gates.shape() == input_gates.shape() && by_hidden_gates.shape() == input_gates.shape()),
     check(by_hidden.shape() == hidden.shape()),
+    rows(1),
     flops = 45 * hidden.len(),
     cuda = crate::kernels::GRU_CELL_BACKWARD
 )]

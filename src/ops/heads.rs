@@ -57,6 +57,7 @@ impl Heads {
         value = [input.shape()[0], heads.keys, input.shape()[1], heads.width(input.shape()[2])]
     ),
     check(heads.divide(input.shape()[2])),
+    rows(1),
     cuda = crate::kernels::SPLIT_HEADS,
     gradient = split_heads_gradient(query, key, value),
     reference = crate::reference::heads::split_heads,
@@ -118,6 +119,7 @@ fn split_heads_gradient<T: Real>(rule: SplitHeadsGradient<'_, T>) -> dahl::Resul
     ]),
     check(key.shape() == value.shape()),
     check(key.shape() == [query.shape()[0], key.shape()[1], query.shape()[2], query.shape()[3]]),
+    rows(1),
     cuda = crate::kernels::JOIN_HEADS,
     gradient = join_heads_gradient(query, key),
     reference = crate::reference::heads::join_heads,
@@ -158,6 +160,7 @@ fn join_heads_gradient<T: Real>(rule: JoinHeadsGradient<'_, T>) -> dahl::Result<
 #[codelet(
     R, W,
     shape(out = [input.shape()[0], input.shape()[2], input.shape()[1] * input.shape()[3]]),
+    rows(1),
     cuda = crate::kernels::MERGE_HEADS,
     gradient = adjoint(divide_heads),
     reference = crate::reference::heads::merge_heads,
@@ -174,6 +177,7 @@ pub fn merge_heads<T: Element>(input: ArrayView4<T>, mut out: ArrayViewMut3<T>) 
 #[codelet(
     R, W,
     check(input.shape() == [out.shape()[0], out.shape()[2], out.shape()[1] * out.shape()[3]]),
+    rows(1),
     cuda = crate::kernels::DIVIDE_HEADS,
     gradient = adjoint(merge_heads),
     reference = crate::reference::heads::divide_heads,

@@ -17,7 +17,7 @@ pub fn cosh<T: Real>(x: T) -> T {
 }
 
 /// `out = tanh(x)`, element by element.
-#[codelet(R, W, parallel, reference = f64::tanh, error = ulp(1.5))]
+#[codelet(R, W, reference = f64::tanh, error = ulp(1.5))]
 pub fn tanh<T: Real>(x: T) -> T {
     x.tanh()
 }

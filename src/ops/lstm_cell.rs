@@ -19,6 +19,7 @@ use crate::cpu::row_major::{elements, row_major, write};
     shape(hidden = cell),
     shape(next = cell),
     check(has_gates(gates.shape(), cell.shape(), 4)),
+    rows(1),
     flops = 30 * cell.len(),
     cuda = crate::kernels::LSTM_CELL,
     gradient = lstm_cell_gradient(gates, cell, next),
@@ -109,6 +110,7 @@ fn lstm_cell_gradient<T: Real>(rule: LstmCellGradient<'_, T>) -> dahl::Result<()
     check(has_gates(gates.shape(), cell.shape(), 4)),
     check(next.shape() == cell.shape() && by_hidden.shape() == cell.shape() && by_next.shape() == cell.shape()),
     check(by_gates.shape() == gates.shape() && by_cell.shape() == cell.shape()),
+    rows(1),
     flops = 50 * cell.len(),
     cuda = crate::kernels::LSTM_CELL_BACKWARD
 )]

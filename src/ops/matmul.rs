@@ -8,7 +8,7 @@ use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use dahl::prelude::*;
 
-use crate::cpu::gemm::{Cores, LEAST_ROWS, has_vectors, product, product_on};
+use crate::cpu::gemm::{Cores, LEAST_ROWS, add_product, has_vectors, product, product_on};
 use crate::cpu::row_major::{elements, row_major};
 use crate::ops::Transposed;
 
@@ -146,6 +146,7 @@ mod declared {
         shape(out = [oriented(a.shape(), transposed.left)[0], oriented(b.shape(), transposed.right)[1]]),
         check(oriented(a.shape(), transposed.left)[1] == oriented(b.shape(), transposed.right)[0]),
         flops = 2 * a.len() * out.ncols(),
+        parallel = matmul_add_on_cores,
         cuda = crate::kernels::MATMUL_ADD,
         cuda_call = [cublas matmul_add_by_cublas],
         gradient = matmul_add_gradient(a, b),
@@ -158,7 +159,17 @@ mod declared {
         out: ArrayViewMut2<T::Compute>,
         transposed: Transposed,
     ) {
-        crate::cpu::gemm::add_product(orient(a, transposed.left), orient(b, transposed.right), out);
+        add_product(Cores::One, orient(a, transposed.left), orient(b, transposed.right), out);
+    }
+
+    /// [`matmul_add`] on several cores.
+    fn matmul_add_on_cores<T: Real>(
+        a: ArrayView2<T>,
+        b: ArrayView2<T>,
+        out: ArrayViewMut2<T::Compute>,
+        transposed: Transposed,
+    ) {
+        add_product(Cores::Pool, orient(a, transposed.left), orient(b, transposed.right), out);
     }
 
     fn matmul_add_gradient<T: Real>(rule: MatmulAddGradient<'_, T>) -> dahl::Result<()> {

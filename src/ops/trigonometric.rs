@@ -3,13 +3,13 @@
 use dahl::prelude::*;
 
 /// `out = sin(x)`, element by element; NaN at infinities.
-#[codelet(R, W, parallel, reference = f64::sin, error = ulp(0.6))]
+#[codelet(R, W, reference = f64::sin, error = ulp(0.6))]
 pub fn sin<T: Real>(x: T) -> T {
     x.sin()
 }
 
 /// `out = cos(x)`, element by element; NaN at infinities.
-#[codelet(R, W, parallel, reference = f64::cos, error = ulp(0.6))]
+#[codelet(R, W, reference = f64::cos, error = ulp(0.6))]
 pub fn cos<T: Real>(x: T) -> T {
     x.cos()
 }

@@ -2,8 +2,6 @@
 
 use arrayvec::ArrayVec;
 
-use crate::codelet::Kernel;
-
 /// Measurements of each candidate, after its first call.
 pub(super) const SAMPLES: usize = 5;
 /// Runs of each candidate: its first call, and the measurements.
@@ -11,11 +9,22 @@ pub(super) const RUNS: usize = 1 + SAMPLES;
 /// A candidate that is so many times slower than the best is not measured again.
 const FAR: u64 = 3;
 
-/// A candidate: a kernel on one core, or with a team of idle workers.
+/// Who helps a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Help {
+    /// Nobody.
+    None,
+    /// Workers that are idle when it starts, and others later.
+    Idle,
+    /// None is idle when it starts; workers that become idle help.
+    Late,
+}
+
+/// A candidate: a kernel on one core, or with a team of workers.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) kernel: usize,
-    pub(super) team: bool,
+    pub(super) help: Help,
     /// The number of runs that have begun, and of those that have ended.
     begun: usize,
     ended: usize,
@@ -35,7 +44,7 @@ pub(super) struct Autotuner {
     may_mix: bool,
     /// The kernel of all tasks, if they must use the same one.
     fixed: Option<usize>,
-    /// Tasks for which a candidate with a team could not be measured since no worker was idle.
+    /// Tasks for which [`Help::Idle`] could not be measured since no worker was idle.
     passed: usize,
 }
 
@@ -49,9 +58,18 @@ pub(super) struct Decision {
 }
 
 impl Candidate {
-    fn new(kernel: usize, team: bool) -> Self {
+    fn new(kernel: usize, help: Help) -> Self {
         let samples = ArrayVec::new();
-        Self { kernel, team, begun: 0, ended: 0, first_ns: None, samples, is_out: false }
+        Self { kernel, help, begun: 0, ended: 0, first_ns: None, samples, is_out: false }
+    }
+
+    /// Whether it can run a task that starts while another worker is idle, or while none is.
+    fn fits(&self, idle: bool) -> bool {
+        match self.help {
+            Help::None => true,
+            Help::Idle => idle,
+            Help::Late => !idle,
+        }
     }
 
     /// The median of its measurements, the lower one of two; without measurements, its first call.
@@ -67,12 +85,15 @@ impl Candidate {
 }
 
 impl Autotuner {
-    /// A candidate for each kernel alone, and with `teams` one for each parallel kernel with a team.
-    pub(super) fn new(kernels: &[&'static Kernel], teams: bool, may_mix: bool) -> Self {
-        let with_team = kernels.iter().enumerate().filter(|(_, kernel)| teams && kernel.is_parallel());
-        let with_team = with_team.map(|(index, _)| Candidate::new(index, true));
-        let alone = (0..kernels.len()).map(|index| Candidate::new(index, false));
-        Self { candidates: alone.chain(with_team).collect(), may_mix, fixed: None, passed: 0 }
+    /// For each kernel a candidate alone, and two with a team if `teams` says that it can have one.
+    pub(super) fn new(teams: &[bool], may_mix: bool) -> Self {
+        let alone = (0..teams.len()).map(|index| Candidate::new(index, Help::None));
+        let with = |help| {
+            let with_team = teams.iter().enumerate().filter(|(_, team)| **team);
+            with_team.map(move |(index, _)| Candidate::new(index, help))
+        };
+        let candidates = alone.chain(with(Help::Idle)).chain(with(Help::Late)).collect();
+        Self { candidates, may_mix, fixed: None, passed: 0 }
     }
 
     /// Tasks that it was asked for as long as it was not decided.
@@ -88,16 +109,20 @@ impl Autotuner {
     /// Kernel and team of a candidate.
     pub(super) fn candidate(&self, index: usize) -> (usize, bool) {
         let candidate = &self.candidates[index];
-        (candidate.kernel, candidate.team)
+        (candidate.kernel, candidate.help != Help::None)
     }
 
     /// The candidate for the next task, and whether to measure it: the one with the fewest runs, or the best so far
     /// when all have begun theirs.
     pub(super) fn next(&mut self, idle: bool) -> (usize, bool) {
-        let is_open = |candidate: &Candidate| !candidate.is_out && candidate.begun < RUNS;
+        let fixed = self.fixed;
+        let is_open = |candidate: &Candidate| {
+            let is_fixed = fixed.is_none_or(|kernel| kernel == candidate.kernel);
+            !candidate.is_out && candidate.begun < RUNS && is_fixed
+        };
         let open = self.candidates.iter().enumerate().filter(|(_, candidate)| is_open(candidate));
-        let waits_for_team = !idle && open.clone().any(|(_, candidate)| candidate.team);
-        let allowed = open.filter(|(_, candidate)| idle || !candidate.team);
+        let waits_for_team = !idle && open.clone().any(|(_, candidate)| candidate.help == Help::Idle);
+        let allowed = open.filter(|(_, candidate)| candidate.fits(idle));
         let next = allowed.min_by_key(|(_, candidate)| candidate.begun).map(|(index, _)| index);
         match next {
             Some(index) => {
@@ -125,13 +150,14 @@ impl Autotuner {
         self.drop_slow();
     }
 
-    /// Drops candidates that are far slower than the best: candidates without a team only relative to the best of
-    /// these, since one of them is needed when no worker is idle.
+    /// Drops candidates that are far slower than the best: those without a team only relative to the best of these, since
+    /// one of them must be left. The time of a late team is that of no other, as it depends on who becomes idle.
     fn drop_slow(&mut self) {
-        for team in [false, true] {
-            let rivals = self.candidates.iter().filter(|candidate| team || !candidate.team);
+        for help in [Help::None, Help::Idle] {
+            let rivals =
+                self.candidates.iter().filter(|candidate| [Help::None, help].contains(&candidate.help));
             let Some(best_ns) = rivals.filter_map(Candidate::median_ns).min() else { continue };
-            for candidate in self.candidates.iter_mut().filter(|candidate| candidate.team == team) {
+            for candidate in self.candidates.iter_mut().filter(|candidate| candidate.help == help) {
                 candidate.is_out |= candidate.median_ns().is_some_and(|ns| ns > best_ns.saturating_mul(FAR));
             }
         }
@@ -141,7 +167,7 @@ impl Autotuner {
     fn best(&self, idle: bool) -> usize {
         let allowed = self.candidates.iter().enumerate().filter(|(_, candidate)| {
             let is_fixed = self.fixed.is_none_or(|kernel| kernel == candidate.kernel);
-            !candidate.is_out && is_fixed && (idle || !candidate.team)
+            !candidate.is_out && is_fixed && candidate.fits(idle)
         });
         let measured = allowed.clone().filter_map(|(index, candidate)| Some((index, candidate.median_ns()?)));
         let best = measured.min_by_key(|&(_, ns)| ns).map(|(index, _)| index);
@@ -153,20 +179,23 @@ impl Autotuner {
         let of_fixed = |autotuner: &Self, candidate: &Candidate| {
             autotuner.fixed.is_none_or(|kernel| kernel == candidate.kernel)
         };
-        let is_done = |autotuner: &Self, team: bool| {
-            let asked = |candidate: &&Candidate| (team || !candidate.team) && of_fixed(autotuner, candidate);
-            let mut asked = autotuner.candidates.iter().filter(asked);
-            autotuner.has_one() || asked.all(Candidate::is_done)
+        let is_done = |autotuner: &Self, help: &[Help]| {
+            let asked =
+                |candidate: &&Candidate| help.contains(&candidate.help) && of_fixed(autotuner, candidate);
+            autotuner.has_one() || autotuner.candidates.iter().filter(asked).all(Candidate::is_done)
         };
         if !self.may_mix && self.fixed.is_none() {
-            let is_over = is_done(self, true) || (is_done(self, false) && self.passed >= RUNS);
+            let is_over =
+                is_done(self, &[Help::None]) && (is_done(self, &[Help::Idle]) || self.passed >= RUNS);
             if !is_over {
                 return Decision::default();
             }
             self.fixed = Some(self.candidates[self.best(true)].kernel);
         }
-        let choice = |idle: bool| is_done(self, idle).then(|| self.candidate(self.best(idle)));
-        Decision { busy: choice(false), idle: choice(true) }
+        let choice = |idle: bool, help: Help| {
+            is_done(self, &[Help::None, help]).then(|| self.candidate(self.best(idle)))
+        };
+        Decision { busy: choice(false, Help::Late), idle: choice(true, Help::Idle) }
     }
 
     /// Whether there is only one candidate.
@@ -179,8 +208,9 @@ impl Autotuner {
 mod tests {
     use super::*;
 
-    static PLAIN: Kernel = Kernel::new("plain", |_| ());
-    static TEAM: Kernel = Kernel::new("team", |_| ()).parallel();
+    /// Whether a kernel can have a team.
+    const PLAIN: bool = false;
+    const TEAM: bool = true;
 
     /// Runs as many tasks as `tasks`, with durations by kernel and team.
     fn run(
@@ -203,7 +233,7 @@ mod tests {
 
     #[test]
     fn each_candidate_runs_six_times_and_then_the_best_alone() {
-        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, PLAIN], false);
         let ran = run(&mut autotuner, 20, false, |kernel, _| [200, 100][kernel]);
         assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 0).count(), RUNS);
         assert!(ran[2 * RUNS..].iter().all(|&choice| choice == (1, false)));
@@ -212,14 +242,14 @@ mod tests {
 
     #[test]
     fn what_is_far_slower_runs_twice() {
-        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, PLAIN], false);
         let ran = run(&mut autotuner, 20, false, |kernel, _| [100, 1000][kernel]);
         assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 1).count(), 2);
     }
 
     #[test]
     fn first_calls_and_one_outlier_do_not_count() {
-        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, PLAIN], false);
         let mut runs = [0; 2];
         for _ in 0..2 * RUNS {
             let (index, is_trial) = autotuner.next(false);
@@ -234,22 +264,21 @@ mod tests {
 
     #[test]
     fn a_team_is_taken_when_workers_are_idle_and_it_is_faster() {
-        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        let mut autotuner = Autotuner::new(&[TEAM], true);
         run(&mut autotuner, 20, true, |_, team| if team { 60 } else { 100 });
-        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, true)) });
-        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        assert_eq!(autotuner.decide(), Decision { busy: None, idle: Some((0, true)) });
+        let mut autotuner = Autotuner::new(&[TEAM], true);
         run(&mut autotuner, 20, true, |_, team| if team { 150 } else { 100 });
-        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
+        assert_eq!(autotuner.decide(), Decision { busy: None, idle: Some((0, false)) });
     }
 
     #[test]
-    fn without_an_idle_worker_a_team_stays_open() {
-        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
-        let ran = run(&mut autotuner, 20, false, |_, _| 100);
-        assert!(ran.iter().all(|&(_, team)| !team));
-        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: None });
-        run(&mut autotuner, RUNS, true, |_, _| 50);
-        assert_eq!(autotuner.decide().idle, Some((0, true)));
+    fn whether_workers_are_idle_at_the_start_is_measured_apart() {
+        let mut autotuner = Autotuner::new(&[TEAM], true);
+        run(&mut autotuner, 20, false, |_, team| if team { 90 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, true)), idle: None });
+        run(&mut autotuner, 20, true, |_, team| if team { 110 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, true)), idle: Some((0, false)) });
     }
 
     #[test]
@@ -264,23 +293,24 @@ mod tests {
                 100
             }
         };
-        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, TEAM], false);
         run(&mut autotuner, 40, true, ns);
-        assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, true)) });
+        assert_eq!(autotuner.decide(), Decision { busy: None, idle: Some((1, true)) });
         // No worker is ever idle: the plain one is chosen finally.
-        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, TEAM], false);
         run(&mut autotuner, 40, false, ns);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
         // With kernels of the same bits, the choice remains open for idle workers.
-        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, true);
+        let mut autotuner = Autotuner::new(&[PLAIN, TEAM], true);
+        run(&mut autotuner, 40, false, |kernel, _| [80, 100][kernel]);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((1, true)) });
     }
 
     #[test]
     fn failures_end_trials_too() {
-        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[PLAIN, PLAIN], false);
         for _ in 0..2 * RUNS {
             let (index, is_trial) = autotuner.next(false);
             assert!(is_trial);

@@ -4,7 +4,7 @@
 //! by codelet and footprint. The user sets its policy ([`KernelPolicy`]), and can read, save and pin it
 //! ([`KernelChoices`]). *How many cores* run it cannot show, since a parallel kernel gives the same bits for any number
 //! of them. So the runtime decides it for each task: several cores, if workers are idle and measurements showed that
-//! help is faster.
+//! help is faster. One that ends its task later may help, too.
 //!
 //! Both use the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the
 //! candidate with the best median is taken for the rest of the run. If there are more shapes than the table keeps, those of
@@ -28,7 +28,7 @@ pub(crate) use policy::KernelPolicy;
 pub use policy::TeamPolicy;
 pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
 
-use crate::codelet::{Codelet, Kernel};
+use crate::codelet::{Codelet, Kernel, can_have_team};
 use crate::cuda::CudaDevice;
 use crate::description::TaskDesc;
 use crate::footprint;
@@ -151,14 +151,16 @@ impl Choices {
         };
         let teams = target.has_team && self.teams == TeamPolicy::Measured;
         let may_mix = kernels[1..].iter().all(|kernel| kernel.is_equal());
+        let teams =
+            kernels.iter().map(|kernel| teams && can_have_team(codelet, kernel, task)).collect::<Vec<_>>();
         let entry = TuningEntry {
             codelet,
             kind: Arc::clone(target.kind),
             footprint,
             in_place: task.is_in_place(),
-            is_choice: is_choice && (target.kernels(codelet).nth(1).is_some() || teams),
+            is_choice: is_choice && (target.kernels(codelet).nth(1).is_some() || teams.contains(&true)),
             ruling,
-            autotuner: Mutex::new(Autotuner::new(&kernels, teams, may_mix)),
+            autotuner: Mutex::new(Autotuner::new(&teams, may_mix)),
             kernels,
             decided: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
             is_used: AtomicBool::new(true),
@@ -273,7 +275,8 @@ impl ChoiceCache {
             Found::Fixed(selection) => selection,
             Found::Entry(entry) => {
                 let mut selection = entry.select(target.idle > 0);
-                selection.team |= choices.teams == TeamPolicy::Always && selection.kernel.is_parallel();
+                selection.team |=
+                    choices.teams == TeamPolicy::Always && can_have_team(codelet, selection.kernel, task);
                 selection
             }
         }
@@ -313,9 +316,10 @@ impl ChoiceCache {
         let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
         let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);
         let always = choices.teams == TeamPolicy::Always;
-        let is_open = first.is_parallel() && target.has_team && choices.teams == TeamPolicy::Measured;
-        if !is_choice && !is_open {
-            let team = always && first.is_parallel();
+        let is_open = target.has_team && choices.teams == TeamPolicy::Measured;
+        let can_have_team = (always || is_open) && can_have_team(codelet, first, task);
+        if !is_choice && (always || !can_have_team) {
+            let team = can_have_team;
             return Found::Fixed(Selection { kernel: first, team, trial: None });
         }
         let sweeps = choices.sweeps.load(Ordering::Acquire);

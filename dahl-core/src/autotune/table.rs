@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::TuningEntry;
+use super::autotuner::Help;
 use super::pins::VERSION;
 
 /// The kernels that run tasks of each codelet and footprint, and the measurements behind that.
@@ -39,12 +40,14 @@ pub struct KernelChoice {
     pub in_place: bool,
     /// What determines the choice.
     pub ruling: Ruling,
-    /// The measurements: a row for each kernel alone, and for each parallel one with a team.
+    /// The measurements: a row for each kernel alone, and two for each one that can have a team.
     pub trials: Vec<KernelTrial>,
     /// The kernel, if it is chosen.
     pub kernel: Option<&'static str>,
     /// Whether it runs with a team while workers are idle, if that is chosen.
     pub team: Option<bool>,
+    /// Whether workers that become idle later help if none is at its start, if that is chosen.
+    pub late: Option<bool>,
 }
 
 /// What determines a choice.
@@ -65,8 +68,10 @@ pub enum Ruling {
 pub struct KernelTrial {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// Whether it ran with a team of idle workers.
+    /// Whether it ran with a team of workers.
     pub team: bool,
+    /// Whether no worker was idle when it started, so that its team were those that became idle.
+    pub late: bool,
     /// The duration of its first call, in microseconds.
     pub first_us: Option<f64>,
     /// The durations of the later calls, in microseconds.
@@ -85,7 +90,8 @@ impl TuningEntry {
         let us = |ns: u64| ns as f64 / 1e3;
         let rows = autotuner.candidates.iter().map(|candidate| KernelTrial {
             kernel: self.kernels[candidate.kernel].name(),
-            team: candidate.team,
+            team: candidate.help != Help::None,
+            late: candidate.help == Help::Late,
             first_us: candidate.first_ns.map(us),
             calls_us: candidate.samples.iter().copied().map(us).collect(),
             median_us: candidate.median_ns().map(us),
@@ -100,8 +106,9 @@ impl TuningEntry {
             in_place: self.in_place,
             ruling: self.ruling.clone(),
             trials: rows.collect(),
-            kernel: decision.busy.map(|(kernel, _)| self.kernels[kernel].name()),
+            kernel: decision.busy.or(decision.idle).map(|(kernel, _)| self.kernels[kernel].name()),
             team: decision.idle.map(|(_, team)| team),
+            late: decision.busy.map(|(_, team)| team),
         }
     }
 }
@@ -160,19 +167,26 @@ impl fmt::Display for KernelChoice {
         let (self_, elements) = (if self.in_place { "_self" } else { "" }, self.elements.join(", "));
         let (codelet, footprint, worker) = (self.codelet, &self.footprint, &self.worker_kind);
         write!(f, "{codelet}{self_} ({elements}) {footprint:?} on {worker}: ")?;
-        match (self.kernel, self.team) {
-            (None, _) => write!(f, "not decided")?,
-            (Some(kernel), None) => write!(f, "{kernel}")?,
-            (Some(kernel), Some(false)) => write!(f, "{kernel}, alone")?,
-            (Some(kernel), Some(true)) => write!(f, "{kernel}, with a team while workers are idle")?,
-        }
+        f.write_str(self.kernel.unwrap_or("not decided"))?;
+        f.write_str(match (self.kernel, self.team, self.late) {
+            (None, ..) | (_, None, None) => "",
+            (_, Some(true), Some(true)) => ", with a team",
+            (_, Some(true), _) => ", with a team while workers are idle",
+            (_, _, Some(true)) => ", with a team of workers that become idle",
+            (_, Some(false), _) => ", alone",
+            (_, None, Some(false)) => ", alone while no worker is idle",
+        })?;
         match &self.ruling {
             Ruling::First => writeln!(f, " (the first)")?,
             Ruling::Measured => writeln!(f, " (measured)")?,
             Ruling::Pinned(place) => writeln!(f, " (pinned at {place})")?,
         }
         for trial in self.trials.iter().filter(|trial| trial.first_us.is_some()) {
-            let how = if trial.team { "team" } else { "alone" };
+            let how = match (trial.team, trial.late) {
+                (_, true) => "late",
+                (true, false) => "team",
+                (false, false) => "alone",
+            };
             write!(f, "    {:<24} {how:<6}", trial.kernel)?;
             let us = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.1} us"));
             let out = if trial.is_out { ", out" } else { "" };

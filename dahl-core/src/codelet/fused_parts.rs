@@ -107,6 +107,6 @@ impl Codelet {
     }
 
     fn fused(&self) -> Option<&'static Fused> {
-        self.cpu_kernel()?.fused_maps()?.downcast_ref()
+        self.cpu_kernel()?.maps()
     }
 }

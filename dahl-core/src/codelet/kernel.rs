@@ -68,10 +68,10 @@ impl Kernel {
         }
     }
 
-    /// What it runs, if it is several maps.
-    pub(super) fn fused_maps(&self) -> Option<&'static dyn Any> {
+    /// What it runs, if that is several maps and this type.
+    pub(super) fn maps<M: Any>(&self) -> Option<&'static M> {
         match self.entry {
-            KernelFunction::Fused(maps) => Some(maps),
+            KernelFunction::Fused(maps) => (maps as &dyn Any).downcast_ref(),
             _ => None,
         }
     }
@@ -122,7 +122,7 @@ impl Kernel {
         self.name
     }
 
-    /// Whether it can use several cores.
+    /// Whether it uses several cores by itself.
     pub const fn is_parallel(&self) -> bool {
         !matches!(self.cores, Cores::One)
     }

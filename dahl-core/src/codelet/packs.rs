@@ -24,6 +24,11 @@ impl Packs {
         Self { memory, location: Location::caller(), buffers: Vec::new(), used: 0, changed: Vec::new() }
     }
 
+    /// Those of a job of the running task.
+    pub(super) fn of_job(&self) -> Self {
+        Self { memory: self.memory.clone(), location: self.location, ..Self::new(None) }
+    }
+
     /// Starts the views of another task, submitted at `location`.
     pub(crate) fn begin(&mut self, location: &'static Location<'static>) {
         self.location = location;

@@ -49,8 +49,6 @@ pub struct PointwiseMap {
     pub arguments: &'static [&'static str],
     /// Whether an input's extent of 1 is broadcast.
     pub broadcasts: bool,
-    /// Whether it processes large arrays on several cores.
-    pub is_parallel: bool,
     /// Its kernel in CUDA, or why there is none.
     pub cuda: Result<PointwiseCuda, &'static str>,
     /// The parameters of the declaration that it reads.
@@ -119,13 +117,7 @@ where
         parameters
     };
 
-    const KERNEL: Kernel = {
-        let kernel = Kernel::new("rust", pointwise::<P, A, T, INPUTS, BY>);
-        match P::MAP.is_parallel {
-            true => kernel.parallel_entry(pointwise_in_parallel::<P, A, T, INPUTS, BY>),
-            false => kernel,
-        }
-    };
+    const KERNEL: Kernel = Kernel::new("rust", pointwise::<P, A, T, INPUTS, BY>);
 
     const CUDA: Result<CudaKernel, &'static str> = match P::MAP.cuda {
         Ok(cuda) => Ok(CudaKernel::new(P::MAP.name, cuda.place, cuda.image)
@@ -183,20 +175,6 @@ where
 {
     let arguments = A::decode(&mut EncodedArguments::new(views.arguments_left()));
     views.for_each_run(|run| {
-        let inputs = std::array::from_fn(|_| run.slice::<T>());
-        map(run.slice_mut::<T>(), Elements::<P, A, T, INPUTS, BY> { inputs, arguments, map: PhantomData });
-    });
-}
-
-/// The same on several cores.
-fn pointwise_in_parallel<P, A, T, const INPUTS: usize, const BY: usize>(views: &mut Views<'_>)
-where
-    P: Pointwise<T::Compute, A::Passed, INPUTS, BY>,
-    A: PointwiseArguments<T>,
-    T: Real,
-{
-    let arguments = A::decode(&mut EncodedArguments::new(views.arguments_left()));
-    views.for_each_run_in_parallel(|run| {
         let inputs = std::array::from_fn(|_| run.slice::<T>());
         map(run.slice_mut::<T>(), Elements::<P, A, T, INPUTS, BY> { inputs, arguments, map: PhantomData });
     });

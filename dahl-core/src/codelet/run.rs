@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use std::slice;
 
 use arrayvec::ArrayVec;
-use rayon::prelude::*;
 
 use super::operand::Operand;
 use super::views::Line;
@@ -18,10 +17,6 @@ use crate::shape::MAX_RANK;
 const TILE: usize = 256;
 /// Bytes of the largest element that is gathered; larger ones have shorter runs.
 const TILE_BYTES: usize = TILE * 8;
-
-/// Elements of a run in a parallel map: few enough that several cores can share a small array, many enough that the
-/// cost per run is small.
-const RUN: usize = 16 * 1024;
 
 /// As many parameters as a map is likely to have; the pointers of more are in the thread's [`MANY`].
 const FEW: usize = 8;
@@ -126,43 +121,6 @@ pub(super) unsafe fn for_each(operands: &[Operand], f: &mut dyn FnMut(&mut Run<'
         // SAFETY: the caller's.
         unsafe { for_each_tile(operands, pointers, extents, f) };
     });
-}
-
-/// [`for_each`] on several cores: contiguous operands of one shape are divided into runs of [`RUN`] elements, which the
-/// threads of the rayon pool process. Other operands are processed on this thread.
-///
-/// # Safety
-/// As for [`for_each`].
-pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut Run<'_>) + Sync)) {
-    let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
-    let (extents, len) = (output.layout.extents(), output.layout.len());
-    let is_like_output =
-        |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
-    if len <= RUN || !operands.iter().all(is_like_output) {
-        // SAFETY: guaranteed by the caller.
-        return unsafe { for_each(operands, &mut |run| f(run)) };
-    }
-    let shared = Shared(operands);
-    (0..len.div_ceil(RUN)).into_par_iter().for_each(|run| {
-        let operands = shared.operands();
-        let begin = run * RUN;
-        with_pointers(operands, begin, |pointers| {
-            f(&mut Run { operands, pointers, len: RUN.min(len - begin), next: 0, data: PhantomData });
-        });
-    });
-}
-
-/// Operands of which threads access disjoint elements.
-struct Shared<'a>(&'a [Operand]);
-
-// SAFETY: `for_each_in_parallel` gives each run to one thread, no two runs have an element in common, and elements are
-// `Send` and `Sync`. The list itself is only read.
-unsafe impl Sync for Shared<'_> {}
-
-impl<'a> Shared<'a> {
-    fn operands(&self) -> &'a [Operand] {
-        self.0
-    }
 }
 
 /// The strides of an operand, in bytes, along the output's axes: 0 where it is broadcast.

@@ -121,6 +121,11 @@ impl<'a> Views<'a> {
         (raw.collect(), self.arguments)
     }
 
+    /// All remaining operands and arguments, without taking them.
+    pub(super) fn operands_left(&self) -> (&'a [Operand], &'a [u8]) {
+        (&self.operands[self.next..], self.arguments)
+    }
+
     /// The number of remaining parameters.
     pub(super) fn parameters_left(&self) -> usize {
         self.operands.len() - self.next
@@ -213,14 +218,5 @@ impl<'a> Views<'a> {
         self.next = self.operands.len();
         // SAFETY: V, and each operand is taken once: these were left, and now none is.
         unsafe { run::for_each(operands, &mut f) };
-    }
-
-    /// As [`for_each_run`](Self::for_each_run), in parallel on several cores if the arrays are large, contiguous and of
-    /// one shape. The runs depend only on the arrays.
-    pub fn for_each_run_in_parallel(&mut self, f: impl Fn(&mut Run<'_>) + Sync) {
-        let operands = &self.operands[self.next..];
-        self.next = self.operands.len();
-        // SAFETY: as in `for_each_run`.
-        unsafe { run::for_each_in_parallel(operands, &f) };
     }
 }

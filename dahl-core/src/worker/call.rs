@@ -166,7 +166,7 @@ fn call_kernel(
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to its inputs,
     // exclusive ones to its outputs. Private and scratch buffers are its own. Arrays are in zeroed blocks, so all is
     // initialised, and in blocks or vectors aligned for their elements.
-    let ran = unsafe { run(parallelism, kernel, &context.operands, desc.arguments(), &mut context.packs) };
+    let ran = unsafe { run(parallelism, inspected, &context.operands, desc.arguments(), &mut context.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         context.lost_ns = kernel_ns;
@@ -185,7 +185,7 @@ fn call_kernel(
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, except for the inspection's own buffers.
-            unsafe { run(parallelism, kernel, operands, desc.arguments(), packs) }.is_ok()
+            unsafe { run(parallelism, inspected, operands, desc.arguments(), packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         let passed = unsafe { inspection.end(inspected, operands, notes, again) };
@@ -210,7 +210,7 @@ fn call_kernel(
 /// Invariant V of [`Operand`] holds for each.
 unsafe fn run(
     parallelism: Parallelism<'_>,
-    kernel: &Kernel,
+    Inspected { codelet, kernel, .. }: Inspected,
     operands: &[Operand],
     arguments: &[u8],
     packs: &mut Packs,
@@ -218,7 +218,7 @@ unsafe fn run(
     kernel_memory::begin(packs.location());
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
-    caught(|| parallelism.run(kernel, &mut views))?;
+    caught(|| parallelism.run(codelet, kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { packs.unpack(operands) };
     Ok(())

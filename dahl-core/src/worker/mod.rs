@@ -31,6 +31,9 @@ use crate::trace::Recorder;
 
 /// How long an idle worker spins before it parks: a little more than the cost of waking it.
 const SPIN: Duration = Duration::from_micros(50);
+/// How long it spins after it has helped a kernel: the next one to help is often near, and would be over before this worker
+/// was awake.
+const SPIN_FOR_HELP: Duration = Duration::from_micros(300);
 /// Iterations between two readings of the time.
 const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
@@ -71,7 +74,7 @@ fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<R
             }
             let help = || helpers.help(shared.sleep());
             if helpers.is_wanted() && counters.help(worker, shared.clock(), help) {
-                patience = Patience::new(SPIN);
+                patience = Patience::new(SPIN_FOR_HELP);
             }
             spin_loop();
         }

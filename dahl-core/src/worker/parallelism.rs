@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "lends a kernel's views to the one thread that it runs on")]
 
 use crate::autotune::Selection;
-use crate::codelet::{Kernel, Views};
+use crate::codelet::{Codelet, Kernel, Views, run_with_team};
 use crate::engine::{HelperPool, Shared};
 use crate::sleep::Sleep;
 
@@ -30,11 +30,11 @@ impl<'s> Parallelism<'s> {
         }
     }
 
-    /// Runs a kernel on its views.
-    pub(super) fn run(self, kernel: &Kernel, views: &mut Views<'_>) {
+    /// Runs a kernel of a codelet on its views.
+    pub(super) fn run(self, codelet: &Codelet, kernel: &Kernel, views: &mut Views<'_>) {
         match self {
             Self::None => kernel.run(views, false),
-            Self::Idle(pool, sleep) => pool.run(sleep, || kernel.run(views, true)),
+            Self::Idle(pool, sleep) => pool.run(sleep, || run_with_team(codelet, kernel, views)),
             Self::Apart(pool, parallel) => {
                 let lent = Lent(views);
                 pool.run_apart(move || lent.run(kernel, parallel));

@@ -161,17 +161,19 @@ fn blocks(codelet: &Codelet, errors: &mut Errors) {
     }
 }
 
-/// Rows are those of a kernel whose last array is its only output, and whole arrays are read.
+/// Rows are those of a kernel whose outputs come after its inputs, and whole arrays are read.
 fn rows(codelet: &Codelet, errors: &mut Errors) {
     let Some(rows) = &codelet.options.rows else { return };
-    let is_made = |access: Access| access == Access::Write || matches!(access, Access::Reduce(_));
-    let has_one_output = codelet.parameters.split_last().is_some_and(|(output, inputs)| {
-        is_made(output.access) && inputs.iter().all(|input| input.access == Access::Read)
-    });
+    let modes: Vec<_> = codelet.parameters.iter().map(|parameter| parameter.access).collect();
+    let inputs = modes.iter().take_while(|access| **access == Access::Read).count();
+    let makes = match &modes[inputs..] {
+        [Access::Reduce(_)] => true,
+        outputs => !outputs.is_empty() && outputs.iter().all(|access| *access == Access::Write),
+    };
     if codelet.form == Form::Map {
         errors.at(&rows.axes, "each element of a map is computed apart from the others; remove `rows`");
-    } else if !has_one_output {
-        errors.at(&rows.axes, "`rows` says how a kernel's arrays of mode `R` and its last one, of mode `W` or `REDUX`, are cut; remove it");
+    } else if !makes {
+        errors.at(&rows.axes, "`rows` says how the arrays of a kernel are cut that reads some, of mode `R`, and then makes others, of mode `W`, or one of mode `REDUX`; remove it");
     }
     for name in &rows.whole {
         let parameter = codelet.parameters.iter().find(|parameter| parameter.name == *name);
@@ -195,7 +197,10 @@ fn moves(codelet: &Codelet, errors: &mut Errors) {
 fn parallel(codelet: &Codelet, errors: &mut Errors) {
     let Some(path) = &codelet.options.parallel_kernel else { return };
     if codelet.form == Form::Map {
-        errors.at(path, "the loop of a map is generated, also for several cores; write `parallel` alone");
+        errors.at(
+            path,
+            "the loop of a map is generated, and several cores share it without a word; remove `parallel`",
+        );
     } else if is_c_kernel(path) {
         errors.at(path, C_ALONE);
     }

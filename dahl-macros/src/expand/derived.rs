@@ -102,7 +102,6 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
     let input_names = read_parameters.iter().map(|parameter| text(&parameter.name));
     let argument_names = derived.arguments.iter().map(|argument| text(&argument.name));
     let broadcasts = derived.options.broadcast.is_some();
-    let is_parallel = derived.options.parallel.is_some();
     let cuda = cuda::pointwise(derived);
     let read = read(map);
     let expression = expression(map);
@@ -123,7 +122,6 @@ fn pointwise(codelet: &Codelet, derived: &Codelet, map: &DerivedMap) -> TokenStr
                 parameters: &[#(#input_names),*],
                 arguments: &[#(#argument_names),*],
                 broadcasts: #broadcasts,
-                is_parallel: #is_parallel,
                 cuda: #cuda,
                 inputs: #read,
                 expression: #expression,

@@ -138,27 +138,24 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish(false);
     let own = entry::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
-    let parallel = parallel(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
+    let parallel = parallel(codelet);
     let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own) #parallel));
     let further = codelet.options.cpu.iter().map(|kernel| further_kernel(codelet, kernel));
     std::iter::once(own).chain(further).collect()
 }
 
 /// What the option `parallel` adds to the declaration's own kernel: a flag that its body is parallel, or a parallel
-/// entry, which a map has without the option.
-fn parallel(codelet: &Codelet, function: &TokenStream, variant: Variant) -> Option<TokenStream> {
+/// entry. The runtime divides the calls of a map.
+fn parallel(codelet: &Codelet) -> Option<TokenStream> {
     codelet.options.parallel.as_ref()?;
-    Some(match (codelet.form, &codelet.options.parallel_kernel) {
-        (_, Some(path)) => {
-            let entry = entry::entry_of_user(codelet, path, variant, Numbers::Declared);
-            quote!(.parallel_entry(#entry))
+    match (codelet.form, &codelet.options.parallel_kernel) {
+        (Form::Map, _) => None,
+        (Form::Kernel, None) => Some(quote!(.parallel())),
+        (Form::Kernel, Some(path)) => {
+            let entry = entry::entry_of_user(codelet, path, Variant::Given, Numbers::Declared);
+            Some(quote!(.parallel_entry(#entry)))
         }
-        (Form::Kernel, None) => quote!(.parallel()),
-        (Form::Map, None) => {
-            let entry = entry::parallel_entry(codelet, function, variant);
-            quote!(.parallel_entry(#entry))
-        }
-    })
+    }
 }
 
 fn further_kernel(codelet: &Codelet, kernel: &Further) -> TokenStream {
@@ -199,21 +196,20 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     let (root, type_name) = (&codelet.root, &codelet.type_name);
     let target = codelet.in_place.as_ref()?.target;
     let target = Literal::usize_unsuffixed(target);
-    let (name, entry, parallel) = match (&codelet.options.in_place_kernel, codelet.form) {
+    let (name, entry) = match (&codelet.options.in_place_kernel, codelet.form) {
         (Some(path), _) => {
             let entry = entry::entry_of_user(codelet, path, Variant::InPlace, Numbers::Declared);
-            (kernel_name(path), entry, None)
+            (kernel_name(path), entry)
         }
         (None, Form::Map) => {
             let turbofish = codelet.turbofish(false);
             let cpu_self = quote!(#type_name::cpu_self #turbofish);
-            let entry = entry::entry(codelet, &cpu_self, Variant::InPlace);
-            ("rust".to_owned(), entry, parallel(codelet, &cpu_self, Variant::InPlace))
+            ("rust".to_owned(), entry::entry(codelet, &cpu_self, Variant::InPlace))
         }
         (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
     };
     Some(
-        quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry) #parallel))),
+        quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))),
     )
 }
 

@@ -25,13 +25,7 @@ pub(super) enum Numbers<'a> {
 
 /// The closure through which a worker calls `function`, which has `cpu`'s signature (in place: without the output).
 pub(super) fn entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
-    closure(codelet, &TokenStream::new(), function, variant, Numbers::Declared, "for_each_run")
-}
-
-/// As [`entry`], for a map: the closure processes large arrays on several cores.
-pub(super) fn parallel_entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
-    let runs = "for_each_run_in_parallel";
-    closure(codelet, &TokenStream::new(), function, variant, Numbers::Declared, runs)
+    closure(codelet, &TokenStream::new(), function, variant, Numbers::Declared)
 }
 
 /// The closure that calls the declaration's own kernel for elements of `number`.
@@ -39,7 +33,7 @@ pub(super) fn entry_of_declaration(codelet: &Codelet, number: &Ident) -> TokenSt
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish_with(number);
     let function = quote!(#type_name::cpu #turbofish);
-    closure(codelet, &TokenStream::new(), &function, Variant::Given, Numbers::Of(number), "for_each_run")
+    closure(codelet, &TokenStream::new(), &function, Variant::Given, Numbers::Of(number))
 }
 
 /// The closure for a user's function, which should have `cpu`'s signature.
@@ -61,7 +55,7 @@ pub(super) fn entry_of_user(
         });
     let arguments = codelet.arguments.iter().map(|argument| numbers.argument_type(codelet, &argument.ty));
     let coerced = quote_spanned!(function.span()=> #[allow(clippy::type_complexity)] let #kernel: fn(#(#types,)* #(#arguments),*) = #function;);
-    closure(codelet, &coerced, &kernel.to_token_stream(), variant, numbers, "for_each_run")
+    closure(codelet, &coerced, &kernel.to_token_stream(), variant, numbers)
 }
 
 /// The closure that calls `function` on scalars for every element of a map, with `f64` for the type parameters.
@@ -102,9 +96,7 @@ fn closure(
     function: &TokenStream,
     variant: Variant,
     numbers: Numbers<'_>,
-    runs: &str,
 ) -> TokenStream {
-    let runs = local(runs);
     let (root, views, run) = (&codelet.root, local("views"), local("run"));
     let taken: Vec<_> = accessed(codelet, variant)
         .map(|(index, _)| match as_accessed(codelet, index, variant, numbers) {
@@ -123,7 +115,7 @@ fn closure(
         // A map's arguments are the same for every run of elements.
         Form::Map => (
             Some(quote!(#(let #names = #arguments;)*)),
-            quote!(#views.#runs(|#run| #function(#(#taken,)* #(#names),*))),
+            quote!(#views.for_each_run(|#run| #function(#(#taken,)* #(#names),*))),
         ),
     };
     if first.is_empty() && loads.as_ref().is_none_or(TokenStream::is_empty) {

@@ -20,7 +20,6 @@ impl Codelet {
         let modes = reads.chain([mode(Access::Write)]).collect();
         let mut options = Options::default();
         options.broadcast.clone_from(&self.options.broadcast);
-        options.parallel.clone_from(&self.options.parallel);
         options.root = Some(self.root.clone());
         let declaration =
             Declaration { modes, options, function: map.function.clone(), attribute: TokenStream::new() };

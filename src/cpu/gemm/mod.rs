@@ -16,8 +16,8 @@
 //! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Other
 //! types take a plain loop.
 
-use dahl_core::{Element, ElementType, Real};
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use dahl_core::{Element, ElementType, Real, rayon};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 
 #[cfg(target_arch = "x86_64")]
 use super::bf16_dot;
@@ -99,7 +99,7 @@ pub(crate) fn product_on<T: Real>(
     assert_eq!(out.dim(), (rows, cols), "product: out must have the rows of a and the columns of b");
     if rows == 0 || cols == 0 {
     } else if !computes_in_itself::<T>() {
-        widened_product(a, b, out, accumulate);
+        widened_product(cores, a, b, out, accumulate);
     } else if has_vectors::<T>() {
         let beta = if accumulate { T::ONE } else { T::ZERO };
         product_in_vectors(cores, a, b, out, Scale { alpha: T::ONE, beta });
@@ -152,6 +152,7 @@ fn plain_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: A
 /// # Shapes
 /// As for [`product`].
 pub(crate) fn add_product<T: Real>(
+    cores: Cores,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: ArrayViewMut2<'_, T::Compute>,
@@ -161,61 +162,94 @@ pub(crate) fn add_product<T: Real>(
     assert_eq!(out.dim(), (rows, cols), "add_product: out must have the rows of a and the columns of b");
     // Where `T` is its own compute type, widening would only copy, so the view is used with its own type.
     if computes_in_itself::<T>() {
-        return product(same_type(a), same_type(b), out, true);
+        return product_on(cores, same_type(a), same_type(b), out, true);
     }
     #[cfg(target_arch = "x86_64")]
     if ElementType::of::<T>().is::<half::bf16>() && bf16_dot::is_supported() && out.strides()[1] == 1 {
         let (a, b) = (same_type(a), same_type(b));
         if tiles::are_worthwhile(rows, inner, cols) {
-            return tiles::add_product(a, b, same_type_mut(out), add_widened_product);
+            return tiles::add_product(a, b, same_type_mut(out), |a, b, out| {
+                add_widened_product(cores, a, b, out);
+            });
         }
         if bf16_dot::is_fast() && bf16::is_exact(a) && bf16::is_exact(b) {
             return bf16::add_product(a, b, same_type_mut(out));
         }
     }
-    add_widened_product(a, b, out);
+    add_widened_product(cores, a, b, out);
 }
 
 /// [`add_product`] of elements that are widened: in registers for a few rows, else block by block.
 fn add_widened_product<T: Real>(
+    cores: Cores,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
-    mut out: ArrayViewMut2<'_, T::Compute>,
+    out: ArrayViewMut2<'_, T::Compute>,
 ) {
     #[cfg(target_arch = "x86_64")]
-    if few_rows::add_product(a, b, out.view_mut()) {
-        return;
+    if few_rows::fits(a, b) {
+        return few_rows::add_product(a, b, out);
     }
-    let ((rows, inner), cols) = (a.dim(), b.ncols());
-    let lengths =
-        [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
-    with_scratch(lengths, |[wide_a, wide_b]: [&mut [T::Compute]; 2]| {
-        for row in (0..rows).step_by(BLOCK_ROWS) {
-            let rows = row..rows.min(row + BLOCK_ROWS);
-            for col in (0..cols).step_by(BLOCK_COLS) {
-                let cols = col..cols.min(col + BLOCK_COLS);
-                for depth in (0..inner).step_by(BLOCK_INNER) {
-                    let depths = depth..inner.min(depth + BLOCK_INNER);
-                    product(
-                        widen(a.slice(s![rows.clone(), depths.clone()]), wide_a),
-                        widen(b.slice(s![depths, cols.clone()]), wide_b),
-                        out.slice_mut(s![rows.clone(), cols.clone()]),
-                        true,
-                    );
-                }
+    let inner = a.ncols();
+    for_each_block(cores, out, [BLOCK_ROWS, BLOCK_COLS], [0, 0], &|[row, col], mut out| {
+        let (rows, cols) = (row..row + out.nrows(), col..col + out.ncols());
+        let depth = BLOCK_INNER.min(inner);
+        with_scratch([rows.len() * depth, depth * cols.len()], |[wide_a, wide_b]: [&mut [T::Compute]; 2]| {
+            for depth in (0..inner).step_by(BLOCK_INNER) {
+                let depths = depth..inner.min(depth + BLOCK_INNER);
+                product(
+                    widen(a.slice(s![rows.clone(), depths.clone()]), wide_a),
+                    widen(b.slice(s![depths, cols.clone()]), wide_b),
+                    out.view_mut(),
+                    true,
+                );
             }
-        }
+        });
     });
 }
 
-/// [`product`] for a type that is widened to compute: tile by tile of `out`, so that each element is rounded once.
+/// Calls `f` with each block of `out` of at most this shape, row by row, and with the indices of its first element. The cores of a
+/// pool share the blocks.
+fn for_each_block<T: Send>(
+    cores: Cores,
+    out: ArrayViewMut2<'_, T>,
+    shape: [usize; 2],
+    at: [usize; 2],
+    f: &(impl Fn([usize; 2], ArrayViewMut2<'_, T>) + Sync),
+) {
+    let extents = [out.nrows(), out.ncols()];
+    let Some(axis) = [0, 1].into_iter().find(|&axis| extents[axis] > shape[axis]) else {
+        return f(at, out);
+    };
+    let middle = extents[axis].div_ceil(shape[axis]) / 2 * shape[axis];
+    let (first, second) = out.split_at(Axis(axis), middle);
+    let mut beyond = at;
+    beyond[axis] += middle;
+    let first = || for_each_block(cores, first, shape, at, f);
+    let second = || for_each_block(cores, second, shape, beyond, f);
+    match cores {
+        Cores::One => {
+            first();
+            second();
+        }
+        Cores::Pool => {
+            rayon::join(first, second);
+        }
+    }
+}
+
+/// [`product`] for a type that is widened to compute: block by block of `out`, so that each element is rounded once.
 fn widened_product<T: Real>(
+    cores: Cores,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_mut, reason = "only vectors of pairs write it here")
+    )]
     mut out: ArrayViewMut2<'_, T>,
     accumulate: bool,
 ) {
-    let (rows, cols) = out.dim();
     #[cfg(target_arch = "x86_64")]
     if !accumulate && product_by_bf16_dot(a, b, out.view_mut()) {
         return;
@@ -225,24 +259,19 @@ fn widened_product<T: Real>(
     #[cfg(not(target_arch = "x86_64"))]
     let is_whole = false;
     // Those of a few rows are buffered whole: the large factor is read in long streams.
-    let [sums_rows, sums_cols] =
-        if is_whole { [rows, cols] } else { [SUMS_ROWS.min(rows), SUMS_COLS.min(cols)] };
-    with_scratch([sums_rows * sums_cols], |[sums]: [&mut [T::Compute]; 1]| {
-        for row in (0..rows).step_by(sums_rows) {
-            let rows = row..rows.min(row + sums_rows);
-            for col in (0..cols).step_by(sums_cols) {
-                let cols = col..cols.min(col + sums_cols);
-                let mut tile = out.slice_mut(s![rows.clone(), cols.clone()]);
-                let sums = &mut sums[..tile.len()];
-                sums.fill(T::Compute::ZERO);
-                if accumulate {
-                    sums.iter_mut().zip(&tile).for_each(|(sum, value)| *sum = value.widen());
-                }
-                let shape = [rows.len(), cols.len()];
-                add_product(a.slice(s![rows.clone(), ..]), b.slice(s![.., cols]), matrix_mut(sums, shape));
-                narrow(sums, tile.view_mut());
+    let shape = if is_whole { [usize::MAX; 2] } else { [SUMS_ROWS, SUMS_COLS] };
+    for_each_block(cores, out, shape, [0, 0], &|[row, col], mut block| {
+        let (rows, cols) = (row..row + block.nrows(), col..col + block.ncols());
+        with_scratch([block.len()], |[sums]: [&mut [T::Compute]; 1]| {
+            sums.fill(T::Compute::ZERO);
+            if accumulate {
+                sums.iter_mut().zip(&block).for_each(|(sum, value)| *sum = value.widen());
             }
-        }
+            let shape = [rows.len(), cols.len()];
+            let (a, b) = (a.slice(s![rows, ..]), b.slice(s![.., cols]));
+            add_product(cores, a, b, matrix_mut(sums, shape));
+            narrow(sums, block.view_mut());
+        });
     });
 }
 

@@ -52,17 +52,14 @@ fn is_across<T>(large: &ArrayView2<'_, T>) -> bool {
     large.strides()[1] == 1 && large.ncols() >= MOST_PAIR
 }
 
-/// `out += a x b`, if it [`fits`]; otherwise returns false and writes nothing.
+/// `out += a x b`, of factors that [fit](fits).
 pub(super) fn add_product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: ArrayViewMut2<'_, T::Compute>,
-) -> bool {
-    if !fits(a, b) {
-        return false;
-    }
+) {
     if out.is_empty() {
-        return true;
+        return;
     }
     let (few, large, out) = if a.nrows() <= b.ncols() {
         (a, b, out)
@@ -75,7 +72,6 @@ pub(super) fn add_product<T: Real>(
     } else {
         add_bf16(same_type(few), same_type(large), same_type_mut(out));
     }
-    true
 }
 
 fn add_f16(few: ArrayView2<'_, f16>, large: ArrayView2<'_, f16>, out: ArrayViewMut2<'_, f32>) {
