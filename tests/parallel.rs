@@ -60,16 +60,29 @@ fn of_parts<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     let row = arena.from_slice([1, 1, 96], &numbers::<T>(96))?;
     results.push(bits(&gelu_tanh_init(&arena, &x)?.to_vec()?));
     results.push(bits(&add_init(&arena, &x, &row)?.to_vec()?));
-    let mut changed = x.deep_copy(&arena)?;
+    let mut changed = arena.from_slice([12, 40, 96], &numbers::<T>(12 * 40 * 96))?;
     mul_self(&mut changed, &row)?;
     results.push(bits(&changed.to_vec()?));
-    let [query, key, value] = split_heads_init(&arena, &x, Heads { queries: 4, keys: 4 })?;
+    let (query, key, value) = split_heads_init(&arena, &x, Heads::new(4))?;
     results.push(bits(&join_heads_init(&arena, &query, &value, &key)?.to_vec()?));
     let gates = arena.from_slice([45, 4 * 130], &numbers::<T>(45 * 520))?;
     let cell = arena.from_slice([45, 130], &numbers::<T>(45 * 130))?;
     let (hidden, next) = lstm_cell_init(&arena, &gates, &cell)?;
     results.push(bits(&hidden.to_vec()?));
     results.push(bits(&next.to_vec()?));
+    let images = arena.from_slice([30, 6, 24, 25], &numbers::<T>(30 * 6 * 600))?;
+    let (weight, bias) = (arena.from_slice([6], &numbers::<T>(6))?, arena.from_slice([6], &numbers::<T>(6))?);
+    let epsilon = T::from_f64(1e-3);
+    let (out, mean, variance) = batch_norm_init(&arena, &images, &weight, &bias, epsilon)?;
+    let (by_input, by_weight, by_bias) = batch_norm_backward_init(&arena, &images, &weight, &out, epsilon)?;
+    let grouped = group_norm_init(&arena, &images, &weight, &bias, 2, epsilon)?;
+    let of_groups = group_norm_backward_init(&arena, &images, &weight, &grouped, 2, epsilon)?;
+    for array in [&out, &by_input, &grouped, &of_groups.0] {
+        results.push(bits(&array.to_vec()?));
+    }
+    for array in [&mean, &variance, &by_weight, &by_bias, &of_groups.1, &of_groups.2] {
+        results.push(bits(&array.to_vec()?));
+    }
     for [rows, inner, cols] in [[1100, 20, 600], [30, 600, 1030]] {
         let a = arena.from_slice([rows, inner], &numbers::<T>(rows * inner))?;
         let b = arena.from_slice([inner, cols], &numbers::<T>(inner * cols))?;

@@ -385,11 +385,6 @@ fn a_worker_that_becomes_idle_helps_a_kernel_that_has_begun() -> Result<()> {
     let has_run = row.trials.iter().map(|trial| (trial.team, trial.late, trial.first_us.is_some()));
     let expected = [(false, false, true), (true, false, false), (true, true, true)];
     assert_eq!(has_run.collect::<Vec<_>>(), expected, "{choices}");
-    let explanation = rt.explain("meet");
-    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
-    assert_eq!(kernel.by_load.len(), 1, "{explanation}");
-    assert_eq!(kernel.by_load[0].circumstance, "1 other busy");
-    assert_eq!(kernel.by_team.len(), 2, "{explanation}");
     Ok(())
 }
 

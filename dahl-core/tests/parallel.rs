@@ -175,7 +175,7 @@ static COUNTING: Mutex<()> = Mutex::new(());
 #[test]
 fn workers_share_a_call_of_a_kernel_by_rows() -> Result<()> {
     // Parts of 8,192 elements, and of the fewest rows; too few rows for two parts.
-    for (rows, columns, parts) in [(203, 400, 10), (203, 4_000, 5), (79, 4_000, 1)] {
+    for (rows, columns, parts) in [(2_030, 100, 25), (203, 4_000, 5), (79, 4_000, 1)] {
         let (x, weight) = (plane(rows, columns), plane(1, columns));
         let sums: Vec<f32> = x
             .chunks(columns)
@@ -188,7 +188,7 @@ fn workers_share_a_call_of_a_kernel_by_rows() -> Result<()> {
         {
             let x = rt.from_vec([rows, columns], x)?;
             let weight = rt.from_vec([columns], weight)?;
-            let mut halves = wide.partition_mut(ndarray::Axis(1), 2)?;
+            let mut halves = wide.partition_mut(ndarray::Axis(1), columns)?;
             let mut to = rt.zeros::<f32, 1>([rows])?;
             let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
             let before = CALLS.load(Ordering::SeqCst);
@@ -214,14 +214,18 @@ fn a_part_that_panics_fails_the_task() -> Result<()> {
         Codelet::new("fails", module_path!(), 2).parameters(READ_WRITE).map().kernels(&[Some(Kernel::new(
             "rust",
             |views| {
-                views.for_each_run(|run| assert!(run.slice::<f32>()[0] < 30_000.0, "a part"));
+                views.for_each_run(|run| {
+                    let (x, out) = (run.slice::<f32>(), run.slice_mut::<f32>());
+                    out.copy_from_slice(x);
+                    assert!(x[0] < 20_000.0, "a part");
+                });
             },
         ))]);
     let rt = workers(2).teams(TeamPolicy::Always).build()?;
     let x = rt.from_vec([40_000], (0..40_000).map(|i| i as f32).collect())?;
     let mut out = rt.zeros::<f32, 1>([40_000])?;
     submit(&FAILS, &x, &mut out)?;
-    let error = out.to_vec().unwrap_err();
+    let error = out.to_vec().expect_err("a part fails");
     assert!(error.to_string().contains("a part"), "{error}");
     Ok(())
 }

@@ -2,13 +2,17 @@
 //!
 //! Every sum is one over the elements of each plane ([`simd::sum`], [`sum_of`]), and then one over the planes of a set
 //! ([`add_sums`]): the order depends on the shape alone, and the error grows with the logarithm of the number of
-//! elements.
+//! elements. Cores share planes.
 
 use dahl_core::{Element, Real, simd};
 
+use std::ops::Range;
+
 use super::compute::computes_in_itself;
+use super::gemm::Cores;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
+use super::shared_rows::{share_rows, share_two};
 use super::sum_of::{moments_around, sum_of_two};
 
 /// Which planes of `[batch, channels, plane]` are normalised together.
@@ -52,16 +56,26 @@ impl Sets {
         self.batch * self.channels
     }
 
-    /// The channel and the set of each plane, in order.
+    /// The channel and the set of each of some planes, in order.
     #[inline(always)]
-    fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let Self { batch, channels, over, .. } = *self;
-        (0..batch).flat_map(move |sample| {
-            (0..channels).map(move |channel| match over {
-                Over::Batch => (channel, channel),
-                Over::Channels(size) => (channel, (sample * channels + channel) / size),
-            })
+    fn places(&self, planes: Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let Self { channels, over, .. } = *self;
+        let mut next = planes.start % channels.max(1);
+        planes.map(move |plane| {
+            let channel = next;
+            next = if next + 1 == channels { 0 } else { next + 1 };
+            let set = match over {
+                Over::Batch => channel,
+                Over::Channels(size) => plane / size,
+            };
+            (channel, set)
         })
+    }
+
+    /// The elements of some planes, plane by plane.
+    #[inline(always)]
+    fn each<'a, T>(&self, planes: &Range<usize>, all: &'a [T]) -> std::slice::ChunksExact<'a, T> {
+        all[planes.start * self.plane..planes.end * self.plane].chunks_exact(self.plane)
     }
 
     /// The number of elements of a set.
@@ -85,29 +99,38 @@ impl Sets {
 
     /// Writes the mean of each set, what rounding left out of it, and the variance, by the corrected two-pass algorithm
     /// ([`variance_of`](super::sum_of::variance_of)); NaN for sets without elements.
-    #[inline(always)]
-    pub(crate) fn statistics<T: Real>(&self, input: &[T], [mean, rest, variance]: [&mut [T::Compute]; 3]) {
+    pub(crate) fn statistics<T: Real>(
+        &self,
+        cores: Cores,
+        input: &[T],
+        [mean, rest, variance]: [&mut [T::Compute]; 3],
+    ) {
         if input.is_empty() {
             [mean, rest, variance].into_iter().for_each(|all| all.fill(T::Compute::NAN));
             return;
         }
         let count = self.elements::<T::Compute>();
         with_scratch([self.planes(); 2], |[squares, rests]: [&mut [T::Compute]; 2]| {
-            for (sum, plane) in squares.iter_mut().zip(input.chunks_exact(self.plane)) {
-                *sum = if let [value] = plane { value.widen() } else { simd::sum(plane) };
-            }
+            share_rows(cores, [1, self.plane], squares, |planes, sums| {
+                for (sum, plane) in sums.iter_mut().zip(self.each(&planes, input)) {
+                    *sum = if let [value] = plane { value.widen() } else { simd::sum(plane) };
+                }
+            });
             self.sum_sets(squares, mean);
             mean.iter_mut().for_each(|mean| *mean /= count);
-            let sums = squares.iter_mut().zip(&mut *rests).zip(input.chunks_exact(self.plane));
-            for (((square, rest), plane), (_, set)) in sums.zip(self.places()) {
-                let mean = mean[set];
-                if let [value] = plane {
-                    *rest = value.widen() - mean;
-                    *square = *rest * *rest;
-                } else {
-                    [*square, *rest] = moments_around(plane, mean);
+            let means = &*mean;
+            share_two(cores, self.plane, [&mut *squares, &mut *rests], |planes, [squares, rests]| {
+                let sums = squares.iter_mut().zip(rests).zip(self.each(&planes, input));
+                for (((square, rest), plane), (_, set)) in sums.zip(self.places(planes)) {
+                    let mean = means[set];
+                    if let [value] = plane {
+                        *rest = value.widen() - mean;
+                        *square = *rest * *rest;
+                    } else {
+                        [*square, *rest] = moments_around(plane, mean);
+                    }
                 }
-            }
+            });
             self.sum_sets(squares, variance);
             self.sum_sets(rests, rest);
             for (rest, variance) in rest.iter_mut().zip(variance) {
@@ -120,9 +143,9 @@ impl Sets {
 
     /// `out = (input - mean) / sqrt(variance + epsilon) * weight + bias`, with the statistics of the set, and the
     /// weight and the bias of the channel.
-    #[inline(always)]
     pub(crate) fn normalise<T: Real>(
         &self,
+        cores: Cores,
         input: &[T],
         [weight, bias]: [&[T]; 2],
         [mean, rest, variance]: [&[T::Compute]; 3],
@@ -134,12 +157,15 @@ impl Sets {
         }
         with_scratch([self.count()], |[inverse]: [&mut [T::Compute]; 1]| {
             inverses(variance, epsilon, inverse);
-            let planes = input.chunks_exact(self.plane).zip(out.chunks_exact_mut(self.plane));
-            for ((plane, out), (channel, set)) in planes.zip(self.places()) {
-                let (mean, rest, factor) = (mean[set], rest[set], inverse[set] * weight[channel].widen());
-                let bias = bias[channel].widen();
-                map_plane([plane], out, |[value]| (value - mean - rest) * factor + bias);
-            }
+            let inverse = &*inverse;
+            share_rows(cores, [self.plane; 2], out, |planes, out| {
+                let each = self.each(&planes, input).zip(out.chunks_exact_mut(self.plane));
+                for ((plane, out), (channel, set)) in each.zip(self.places(planes)) {
+                    let (mean, rest, factor) = (mean[set], rest[set], inverse[set] * weight[channel].widen());
+                    let bias = bias[channel].widen();
+                    map_plane([plane], out, |[value]| (value - mean - rest) * factor + bias);
+                }
+            });
         });
     }
 
@@ -148,9 +174,9 @@ impl Sets {
     ///
     /// With `x` the normalised input: `by_input = (weight * gradient - mean of weight * gradient - x * mean of weight *
     /// gradient * x) / sqrt(variance + epsilon)`, `by_weight = sum of gradient * x`, `by_bias = sum of gradient`.
-    #[inline(always)]
     pub(crate) fn backward<T: Real>(
         &self,
+        cores: Cores,
         [input, weight, gradient]: [&[T]; 3],
         epsilon: T::Compute,
         [by_input, by_weight, by_bias]: [&mut [T]; 3],
@@ -164,40 +190,48 @@ impl Sets {
         let lengths = [sets, sets, sets, sets, sets, planes, planes, self.channels];
         with_scratch(lengths, |buffers: [&mut [T::Compute]; 8]| {
             let [mean, rest, inverse, offset, slope, sums, moments, channel_sums] = buffers;
-            self.statistics(input, [&mut *mean, &mut *rest, &mut *slope]);
+            self.statistics(cores, input, [&mut *mean, &mut *rest, &mut *slope]);
             inverses(slope, epsilon, inverse);
-            let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
-            let each = each.zip(sums.iter_mut().zip(&mut *moments));
-            for (((input, gradient), (sum, moment)), (_, set)) in each.zip(self.places()) {
-                let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
-                let term = |gradient, value| gradient * ((value - mean - rest) * inverse);
-                (*sum, *moment) = match (gradient, input) {
-                    ([gradient], [value]) => (gradient.widen(), term(gradient.widen(), value.widen())),
-                    _ => (simd::sum(gradient), sum_of_two(gradient, input, term)),
-                };
-            }
+            let (mean, rest, inverse) = (&*mean, &*rest, &*inverse);
+            share_two(cores, self.plane, [&mut *sums, &mut *moments], |planes, [sums, moments]| {
+                let each = self.each(&planes, input).zip(self.each(&planes, gradient));
+                let each = each.zip(sums.iter_mut().zip(moments));
+                for (((input, gradient), (sum, moment)), (_, set)) in each.zip(self.places(planes)) {
+                    let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
+                    let term = |gradient, value| gradient * ((value - mean - rest) * inverse);
+                    (*sum, *moment) = match (gradient, input) {
+                        ([gradient], [value]) => (gradient.widen(), term(gradient.widen(), value.widen())),
+                        _ => (simd::sum(gradient), sum_of_two(gradient, input, term)),
+                    };
+                }
+            });
             for (sums, by) in [(&*sums, by_bias), (&*moments, by_weight)] {
                 channel_sums.fill(T::Compute::ZERO);
                 add_sums(sums, [1, self.batch, self.channels], channel_sums);
                 T::narrow_slice(channel_sums, by);
             }
-            for ((sum, moment), (channel, _)) in sums.iter_mut().zip(&mut *moments).zip(self.places()) {
+            for ((sum, moment), (channel, _)) in
+                sums.iter_mut().zip(&mut *moments).zip(self.places(0..planes))
+            {
                 let weight = weight[channel].widen();
                 *sum *= weight;
                 *moment *= weight;
             }
             self.sum_sets(sums, offset);
             self.sum_sets(moments, slope);
-            let each = input.chunks_exact(self.plane).zip(gradient.chunks_exact(self.plane));
-            let each = each.zip(by_input.chunks_exact_mut(self.plane));
-            for (((input, gradient), out), (channel, set)) in each.zip(self.places()) {
-                let weight = weight[channel].widen();
-                let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
-                let (offset, slope) = (offset[set] / count, slope[set] / count);
-                map_plane([input, gradient], out, |[value, gradient]| {
-                    (weight * gradient - offset - (value - mean - rest) * inverse * slope) * inverse
-                });
-            }
+            let (offset, slope) = (&*offset, &*slope);
+            share_rows(cores, [self.plane; 2], by_input, |planes, by_input| {
+                let each = self.each(&planes, input).zip(self.each(&planes, gradient));
+                let each = each.zip(by_input.chunks_exact_mut(self.plane));
+                for (((input, gradient), out), (channel, set)) in each.zip(self.places(planes)) {
+                    let weight = weight[channel].widen();
+                    let (mean, rest, inverse) = (mean[set], rest[set], inverse[set]);
+                    let (offset, slope) = (offset[set] / count, slope[set] / count);
+                    map_plane([input, gradient], out, |[value, gradient]| {
+                        (weight * gradient - offset - (value - mean - rest) * inverse * slope) * inverse
+                    });
+                }
+            });
         });
     }
 }

@@ -1,4 +1,4 @@
-//! [`share_rows`] and [`share_parts`]: an output that the cores share, in rows or in parts, each of which is computed from the same
+//! [`share_rows`], [`share_two`] and [`share_parts`]: an output that the cores share, in rows or in parts, each of which is computed from the same
 //! rows or parts of the inputs.
 
 use std::ops::Range;
@@ -29,6 +29,26 @@ pub(crate) fn share_rows<T: Send>(
             let of_part = (PART / cost.max(1)).max(1);
             let parts = out.par_chunks_mut(of_part * extent).enumerate();
             parts.for_each(|(part, out)| f(part * of_part..rows.min((part + 1) * of_part), out));
+        }
+    }
+}
+
+/// [`share_rows`] of two outputs with one element for each row.
+pub(crate) fn share_two<T: Send>(
+    cores: Cores,
+    cost: usize,
+    [first, second]: [&mut [T]; 2],
+    f: impl Fn(Range<usize>, [&mut [T]; 2]) + Sync,
+) {
+    let rows = first.len();
+    match cores {
+        Cores::One => f(0..rows, [first, second]),
+        Cores::Pool => {
+            let of_part = (PART / cost.max(1)).max(1);
+            let parts = first.par_chunks_mut(of_part).zip(second.par_chunks_mut(of_part)).enumerate();
+            parts.for_each(|(part, (first, second))| {
+                f(part * of_part..rows.min((part + 1) * of_part), [first, second]);
+            });
         }
     }
 }

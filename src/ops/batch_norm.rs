@@ -7,6 +7,7 @@ use dahl::prelude::*;
 
 use super::normalised::{Backward, Normalised};
 use super::{add_init, bias_backward_init, mul_init, scale_init, sub_init};
+use crate::cpu::gemm::Cores;
 use crate::cpu::planes::{Over, Sets};
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
@@ -41,6 +42,7 @@ fn by_channel<const N: usize>(channels: usize) -> [usize; N] {
     check(weight.shape() == [channels(input.shape())]),
     check(bias.shape() == [channels(input.shape())]),
     flops = 9 * input.len(),
+    parallel = batch_norm_on_cores,
     gradient = batch_norm_gradient(input, weight)
 )]
 pub fn batch_norm<T: Real>(
@@ -52,12 +54,38 @@ pub fn batch_norm<T: Real>(
     variance: ArrayViewMut1<T>,
     epsilon: T,
 ) {
+    normalise(Cores::One, [weight, bias], input, epsilon, out, [mean, variance]);
+}
+
+/// [`batch_norm`] on several cores.
+fn batch_norm_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMutD<T>,
+    mean: ArrayViewMut1<T>,
+    variance: ArrayViewMut1<T>,
+    epsilon: T,
+) {
+    normalise(Cores::Pool, [weight, bias], input, epsilon, out, [mean, variance]);
+}
+
+fn normalise<T: Real>(
+    cores: Cores,
+    [weight, bias]: [ArrayView1<T>; 2],
+    input: ArrayViewD<T>,
+    epsilon: T,
+    out: ArrayViewMutD<T>,
+    [mean, variance]: [ArrayViewMut1<T>; 2],
+) {
     let sets = Sets::of(input.shape(), Over::Batch);
     let (input, weight, bias) = (row_major(&input), row_major(&weight), row_major(&bias));
     let (input, affine) = (elements(&input), [elements(&weight), elements(&bias)]);
     with_scratch([sets.count(); 3], |[means, rests, variances]: [&mut [T::Compute]; 3]| {
-        sets.statistics(input, [&mut *means, &mut *rests, &mut *variances]);
-        write(out, |out| sets.normalise(input, affine, [means, rests, variances], epsilon.widen(), out));
+        sets.statistics(cores, input, [&mut *means, &mut *rests, &mut *variances]);
+        write(out, |out| {
+            sets.normalise(cores, input, affine, [means, rests, variances], epsilon.widen(), out)
+        });
         means.iter_mut().zip(rests).for_each(|(mean, rest)| *mean += *rest);
         write(mean, |mean| T::narrow_slice(means, mean));
         write(variance, |variance| T::narrow_slice(variances, variance));
@@ -121,6 +149,7 @@ fn batch_norm_gradient<T: Real, const N: usize>(rule: BatchNormGradient<'_, T, N
     check(weight.shape() == [channels(input.shape())]),
     check(gradient.shape() == input.shape()),
     flops = 18 * input.len(),
+    parallel = batch_norm_backward_on_cores,
     gradient = batch_norm_backward_gradient(input, weight, gradient)
 )]
 pub fn batch_norm_backward<T: Real>(
@@ -132,13 +161,37 @@ pub fn batch_norm_backward<T: Real>(
     by_bias: ArrayViewMut1<T>,
     epsilon: T,
 ) {
+    differentiate(Cores::One, [input, gradient], weight, epsilon, by_input, [by_weight, by_bias]);
+}
+
+/// [`batch_norm_backward`] on several cores.
+fn batch_norm_backward_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    by_input: ArrayViewMutD<T>,
+    by_weight: ArrayViewMut1<T>,
+    by_bias: ArrayViewMut1<T>,
+    epsilon: T,
+) {
+    differentiate(Cores::Pool, [input, gradient], weight, epsilon, by_input, [by_weight, by_bias]);
+}
+
+fn differentiate<T: Real>(
+    cores: Cores,
+    [input, gradient]: [ArrayViewD<T>; 2],
+    weight: ArrayView1<T>,
+    epsilon: T,
+    by_input: ArrayViewMutD<T>,
+    [by_weight, by_bias]: [ArrayViewMut1<T>; 2],
+) {
     let sets = Sets::of(input.shape(), Over::Batch);
     let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
     let given = [elements(&input), elements(&weight), elements(&gradient)];
     write(by_weight, |by_weight| {
         write(by_bias, |by_bias| {
             write(by_input, |by_input| {
-                sets.backward(given, epsilon.widen(), [by_input, by_weight, by_bias]);
+                sets.backward(cores, given, epsilon.widen(), [by_input, by_weight, by_bias]);
             });
         });
     });

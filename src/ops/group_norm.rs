@@ -8,6 +8,7 @@ use dahl::prelude::*;
 
 use super::batch_norm::channels;
 use super::normalised::{Backward, Normalised};
+use crate::cpu::gemm::Cores;
 use crate::cpu::planes::{Over, Sets};
 use crate::cpu::row_major::{elements, row_major, write};
 use crate::cpu::scratch::with_scratch;
@@ -36,6 +37,7 @@ fn sets(shape: &[usize], groups: usize) -> Sets {
     check(weight.shape() == [channels(input.shape())]),
     check(bias.shape() == [channels(input.shape())]),
     flops = 9 * input.len(),
+    parallel = group_norm_on_cores,
     gradient = group_norm_gradient(input, weight)
 )]
 pub fn group_norm<T: Real>(
@@ -46,12 +48,36 @@ pub fn group_norm<T: Real>(
     groups: usize,
     epsilon: T,
 ) {
-    let sets = sets(input.shape(), groups);
+    normalise(Cores::One, sets(input.shape(), groups), input, [weight, bias], out, epsilon);
+}
+
+/// [`group_norm`] on several cores.
+fn group_norm_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMutD<T>,
+    groups: usize,
+    epsilon: T,
+) {
+    normalise(Cores::Pool, sets(input.shape(), groups), input, [weight, bias], out, epsilon);
+}
+
+fn normalise<T: Real>(
+    cores: Cores,
+    sets: Sets,
+    input: ArrayViewD<T>,
+    [weight, bias]: [ArrayView1<T>; 2],
+    out: ArrayViewMutD<T>,
+    epsilon: T,
+) {
     let (input, weight, bias) = (row_major(&input), row_major(&weight), row_major(&bias));
     let (input, affine) = (elements(&input), [elements(&weight), elements(&bias)]);
     with_scratch([sets.count(); 3], |[means, rests, variances]: [&mut [T::Compute]; 3]| {
-        sets.statistics(input, [&mut *means, &mut *rests, &mut *variances]);
-        write(out, |out| sets.normalise(input, affine, [means, rests, variances], epsilon.widen(), out));
+        sets.statistics(cores, input, [&mut *means, &mut *rests, &mut *variances]);
+        write(out, |out| {
+            sets.normalise(cores, input, affine, [means, rests, variances], epsilon.widen(), out)
+        });
     });
 }
 
@@ -87,6 +113,7 @@ fn group_norm_gradient<T: Real, const N: usize>(rule: GroupNormGradient<'_, T, N
     check(weight.shape() == [channels(input.shape())]),
     check(gradient.shape() == input.shape()),
     flops = 18 * input.len(),
+    parallel = group_norm_backward_on_cores,
     gradient = group_norm_backward_gradient(input, weight, gradient)
 )]
 pub fn group_norm_backward<T: Real>(
@@ -100,12 +127,40 @@ pub fn group_norm_backward<T: Real>(
     epsilon: T,
 ) {
     let sets = sets(input.shape(), groups);
+    differentiate(Cores::One, sets, [input, gradient], weight, by_input, [by_weight, by_bias], epsilon);
+}
+
+/// [`group_norm_backward`] on several cores.
+#[allow(clippy::too_many_arguments, reason = "those of the operation")]
+fn group_norm_backward_on_cores<T: Real>(
+    input: ArrayViewD<T>,
+    weight: ArrayView1<T>,
+    gradient: ArrayViewD<T>,
+    by_input: ArrayViewMutD<T>,
+    by_weight: ArrayViewMut1<T>,
+    by_bias: ArrayViewMut1<T>,
+    groups: usize,
+    epsilon: T,
+) {
+    let sets = sets(input.shape(), groups);
+    differentiate(Cores::Pool, sets, [input, gradient], weight, by_input, [by_weight, by_bias], epsilon);
+}
+
+fn differentiate<T: Real>(
+    cores: Cores,
+    sets: Sets,
+    [input, gradient]: [ArrayViewD<T>; 2],
+    weight: ArrayView1<T>,
+    by_input: ArrayViewMutD<T>,
+    [by_weight, by_bias]: [ArrayViewMut1<T>; 2],
+    epsilon: T,
+) {
     let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
     let given = [elements(&input), elements(&weight), elements(&gradient)];
     write(by_weight, |by_weight| {
         write(by_bias, |by_bias| {
             write(by_input, |by_input| {
-                sets.backward(given, epsilon.widen(), [by_input, by_weight, by_bias]);
+                sets.backward(cores, given, epsilon.widen(), [by_input, by_weight, by_bias]);
             });
         });
     });

@@ -37,10 +37,16 @@ pub(crate) fn can_have_team(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc)
     if kernel.is_parallel() {
         return true;
     }
-    let is_apart = codelet.is_map
-        || codelet.rows.is_some() && !task.is_in_place()
-        || kernel.maps::<Fused>().is_some_and(Fused::has_rows);
+    // Under the fuzzer there is no pool.
+    let is_apart = !cfg!(dahl_fuzz) && is_apart(codelet, kernel, task);
     is_apart && task.extents().any(|extents| extents.iter().product::<usize>() >= 2 * PART)
+}
+
+/// Whether a kernel that uses one core computes parts of its output apart from each other.
+fn is_apart(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+    codelet.is_map
+        || codelet.rows.is_some() && !task.is_in_place()
+        || kernel.maps::<Fused>().is_some_and(Fused::has_rows)
 }
 
 /// Runs the kernel of a codelet on a thread of a rayon pool, with the help of the others.

@@ -399,7 +399,6 @@ const _: () = {
             parameters: &["gradient"],
             arguments: &["alpha"],
             broadcasts: false,
-            is_parallel: false,
             cuda: ::core::result::Result::Ok(::dahl::__private::PointwiseCuda {
                 place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 image: &::dahl::__private::CudaImage::Source(

@@ -427,7 +427,6 @@ const _: () = {
             parameters: &["output", "gradient"],
             arguments: &["alpha"],
             broadcasts: false,
-            is_parallel: false,
             cuda: ::core::result::Result::Ok(::dahl::__private::PointwiseCuda {
                 place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 image: &::dahl::__private::CudaImage::Source(
