@@ -200,8 +200,9 @@ fn each_footprint_has_a_choice_of_its_own() -> Result<()> {
         let row = choices.rows.iter().find(|row| row.footprint[0] == [batch, 784]);
         let row = row.unwrap_or_else(|| panic!("no choice for a batch of {batch}: {choices}"));
         assert_eq!((row.codelet, row.kernel), ("matmul", Some("rust")));
-        let measured: Vec<_> =
-            row.trials.iter().map(|trial| (trial.team, trial.first_us.is_some())).collect();
+        // Whether a worker was idle at the start of each task is left to chance.
+        let trials = row.trials.iter().filter(|trial| !trial.late);
+        let measured: Vec<_> = trials.map(|trial| (trial.team, trial.first_us.is_some())).collect();
         assert_eq!(measured, [(false, true), (true, true)], "{choices}");
     }
     Ok(())
