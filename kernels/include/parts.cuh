@@ -23,7 +23,7 @@ DAHL_DEVICE uint64_t parts_of(uint64_t rows, uint64_t cols, uint64_t inner, uint
 }
 
 // This block's part of the inner indices: whole steps, except for the last.
-constexpr uint64_t PART_STEP = 16;
+constexpr uint64_t PART_STEP = 32;
 struct Part {
     size_t first, end;
 
