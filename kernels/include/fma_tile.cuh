@@ -96,6 +96,8 @@ template <class Shape, class T> struct FmaTile {
     static constexpr unsigned SIDE_ROWS = Shape::ROWS / EACH_ROWS, SIDE_COLS = 16;
     // The inner indices of a step.
     static constexpr unsigned INNER = 4 * VECTOR;
+    // Sums are rounded to nearest, so they may have any number of terms.
+    static constexpr unsigned LONGEST_SUM = 0;
 
     template <class Factor> using Left = FmaPanel<SIDE_ROWS, Shape::ROWS, INNER, T, Factor>;
     template <class Factor> using Right = FmaPanel<SIDE_COLS, Shape::COLS, INNER, T, Factor>;

@@ -47,6 +47,32 @@ template <class Shape, class T, class A, class B> struct Panels {
     typename Right::Shared b;
 };
 
+// The sums of a thread so far, beside those that tensor cores continue. They cut off each sum, so its errors all have one
+// sign, and grow with the number of its terms; here sums of a bounded number of terms are added by rounded additions.
+//
+// They are used once in many steps, so they take no registers: the compiler leaves an array in a thread's local memory if
+// its elements are at places that it does not know.
+template <class C> struct Totals {
+    C of[EACH_ROWS * EACH_COLS + 1];
+
+    // Takes the sums, the first ones or more, and leaves zeros.
+    DAHL_DEVICE void take(C (&sums)[EACH_ROWS][EACH_COLS], bool are_first) {
+        if (!are_first) add_to(sums);
+        unsigned first = threadIdx.x % 2;
+#pragma unroll
+        for (unsigned i = 0; i < EACH_ROWS * EACH_COLS; i++) {
+            C &sum = sums[i / EACH_COLS][i % EACH_COLS];
+            of[first + i] = sum;
+            sum = 0;
+        }
+    }
+    DAHL_DEVICE void add_to(C (&sums)[EACH_ROWS][EACH_COLS]) const {
+        unsigned first = threadIdx.x % 2;
+#pragma unroll
+        for (unsigned i = 0; i < EACH_ROWS * EACH_COLS; i++) sums[i / EACH_COLS][i % EACH_COLS] += of[first + i];
+    }
+};
+
 // One tile of the product of `a` and `b` over the inner indices `inner_first .. inner_end`, its first element at `row` and
 // `col`: `sums[i][j]` is this thread's element at `row + place.row(i)`, `col + place.col(j)`.
 //
@@ -80,6 +106,7 @@ DAHL_DEVICE void product_tile(Panels<Shape, T, A, B> &shared, size_t row, size_t
     of_a.fetch(0);
     of_b.fetch(0);
     unsigned buffer = 0;
+    Totals<compute_t<T>> totals;
     for (size_t inner = inner_first;; inner += INNER) {
         bool is_last = inner_end - inner <= INNER;
         unsigned count = is_last ? unsigned(inner_end - inner) : INNER;
@@ -119,7 +146,14 @@ DAHL_DEVICE void product_tile(Panels<Shape, T, A, B> &shared, size_t row, size_t
             Tiles::add(of_a, of_b, buffer, count, place, sums);
         }
         if (is_last) break;
+        if constexpr (Tiles::LONGEST_SUM != 0) {
+            size_t done = inner - inner_first + INNER;
+            if (done % Tiles::LONGEST_SUM == 0) totals.take(sums, done == Tiles::LONGEST_SUM);
+        }
         buffer ^= 1;
+    }
+    if constexpr (Tiles::LONGEST_SUM != 0) {
+        if (inner_end - inner_first > Tiles::LONGEST_SUM) totals.add_to(sums);
     }
 }
 

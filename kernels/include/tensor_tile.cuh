@@ -97,6 +97,8 @@ template <class Shape, class T> struct TensorTile {
     static constexpr unsigned WARPS_BESIDE = Shape::COLS / WARP_SIDE;
     // The inner indices of a step: as many as both buffers have space for in shared memory.
     static constexpr unsigned INNER = Shape::COLS > 128 ? MMA_INNER : 2 * MMA_INNER;
+    // The most terms of a sum that tensor cores continue.
+    static constexpr unsigned LONGEST_SUM = 512;
 
     template <class Factor> using Left = TensorPanel<Shape::ROWS, INNER, T, Factor>;
     template <class Factor> using Right = TensorPanel<Shape::COLS, INNER, T, Factor>;

@@ -82,6 +82,22 @@ fn products_are_exact_and_their_sum_is_cut_off() {
     assert_eq!(dot::<T>(&[1.0, 2.0 * small, -1.0], &[1.0, small * 4.0, 1.0]), last);
 }
 
+/// Each small product is cut off beside the large one: only sums that are begun anew have them.
+#[test]
+fn long_sums_are_begun_anew() {
+    type T = dahl::f16;
+    let (large, small, inner) = (64.0, 2.0_f64.powi(-6), 17_000);
+    let factor = || (0..inner).map(|k| T::from_f64(if k == 0 { large } else { small })).collect::<Vec<T>>();
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let (a, b) =
+        (rt.from_vec([1, 1, inner], factor()).unwrap(), rt.from_vec([1, inner, 1], factor()).unwrap());
+    let mut out: Array<'_, T, 3> = rt.zeros([1, 1, 1]).unwrap();
+    let task = dahl::ops::codelets::MatmulBatched::task(&a, &b, &mut out, Transposed::NEITHER);
+    submit_to(task, &kernel("matmul_batched", &[T::NAME])[0]).unwrap();
+    // 4096 and 16,999 times 2^-12, which make 4100.15.
+    assert_eq!(out.to_vec().unwrap()[0].to_f64(), 4100.0);
+}
+
 #[test]
 fn infinities_overflow_and_nan() {
     type T = dahl::bf16;
