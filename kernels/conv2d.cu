@@ -11,6 +11,9 @@
 // owns each element of the output and adds its terms in a fixed order; the gradient by the input gathers from the
 // positions that reach a pixel, instead of scattering to pixels.
 //
+// Halves are multiplied by tensor cores: a warp has 32 x 32 channels and pixels, or channels and taps, of a tile
+// (`include/tensor_tile.cuh`).
+//
 // The gradient by the filters sums over all positions of all images, for few outputs, so the positions are split into
 // parts (`include/parts.cuh`).
 #include "parts.cuh"
@@ -21,7 +24,7 @@
 using namespace dahl;
 
 DAHL_KERNEL(conv2d, types(T: real), grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)),
-            block(256))
+            block(256), resident(8 / sizeof(compute_t<T>)))
 template <class T>
 __global__ void conv2d(View<const T, 4> input, View<const T, 4> filters, View<T, 4> out, Extents<2> stride, Extents<2> padding) {
     Window window(input, filters.extent(2), filters.extent(3), stride, padding);
@@ -29,7 +32,7 @@ __global__ void conv2d(View<const T, 4> input, View<const T, 4> filters, View<T,
     FilterMatrix<T> left = {filters, false, true};
     Patches<T> right = {input, window, out.extent(2), out.extent(3), false};
     size_t inner = filters.extent(1) * filters.extent(2) * filters.extent(3);
-    flat_or_tiled_product<compute_t<T>>(
+    flat_or_tiled_product<T>(
         out.extent(1), out.extent(0) * out.extent(2) * out.extent(3), inner, left, right,
         [&](size_t channel) { return bytes_along(out, 1, channel); }, [&](size_t position) { return bytes_of_place(out, position); },
         [&](uint64_t channel, uint64_t position, compute_t<T> sum) { element_at(out.data, channel, position) = narrow<T>(sum); });
@@ -64,7 +67,7 @@ template <class T> struct Reaches {
     DAHL_DEVICE T at(const Reach &pixel, const Tap &tap) const {
         return pixel.has(tap) ? element_at(gradient.data, pixel.bytes, tap.bytes) : T{};
     }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
     DAHL_DEVICE bool is_gap(const Reach &pixel, const Tap &tap) const { return !pixel.has(tap); }
 
   private:
@@ -83,7 +86,8 @@ template <class T> struct Reaches {
 };
 
 DAHL_KERNEL(conv2d_backward_input, types(T: real),
-            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)), block(256))
+            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)), block(256),
+            resident(8 / sizeof(compute_t<T>)))
 template <class T>
 __global__ void conv2d_backward_input(View<const T, 4> gradient, View<const T, 4> filters, View<T, 4> out, Extents<2> stride,
                                       Extents<2> padding) {
@@ -92,7 +96,7 @@ __global__ void conv2d_backward_input(View<const T, 4> gradient, View<const T, 4
     FilterMatrix<T> left = {filters, true, true};
     Reaches<T> right = {gradient, window, false};
     size_t inner = filters.extent(0) * filters.extent(2) * filters.extent(3);
-    flat_or_tiled_product<compute_t<T>>(
+    flat_or_tiled_product<T>(
         out.extent(1), out.extent(0) * out.extent(2) * out.extent(3), inner, left, right,
         [&](size_t channel) { return bytes_along(out, 1, channel); }, [&](size_t pixel) { return bytes_of_place(out, pixel); },
         [&](uint64_t channel, uint64_t pixel, compute_t<T> sum) { element_at(out.data, channel, pixel) = narrow<T>(sum); });
@@ -108,7 +112,7 @@ template <class T> struct GradientMatrix {
         return bytes_of_place(gradient, inner);
     }
     DAHL_DEVICE T at(uint64_t channel, uint64_t position) const { return element_at(gradient.data, channel, position); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 template <class T>
@@ -121,7 +125,7 @@ __global__ void conv2d_backward_filters_parts(View<const T, 4> input, View<const
     Part part = Part::of_block(gradient.extent(0) * gradient.extent(2) * gradient.extent(3));
     size_t taps = out.extent(1) * out.extent(2) * out.extent(3);
     compute_t<T> *sums = scratch.as<compute_t<T>>() + blockIdx.z * out.len();
-    tiled_product<compute_t<T>>(
+    tiled_product<T>(
         out.extent(0), taps, part.first, part.end, left, right, [&](size_t channel) { return channel * taps; },
         [](size_t tap) { return tap; },
         [&](size_t channel, size_t tap, compute_t<T> sum) { sums[channel + tap] = sum; });
@@ -132,7 +136,7 @@ DAHL_KERNEL(conv2d_backward_filters, types(T: real),
             let(rows = blocks(out.extent(0), 64)),
             let(parts = max(min(264 / (columns * rows), gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
             scratch(sizeof(compute_t<T>) * out.len() * parts),
-            pass(conv2d_backward_filters_parts, grid(columns, rows, parts), block(256)),
+            pass(conv2d_backward_filters_parts, grid(columns, rows, parts), block(256), resident(8 / sizeof(compute_t<T>))),
             pass(conv2d_backward_filters, grid(blocks(out.len(), 8)), block(32, 8)))
 template <class T>
 __global__ void conv2d_backward_filters(View<const T, 4> input, View<const T, 4> gradient, View<compute_t<T>, 4> out,

@@ -13,14 +13,16 @@
 //
 // The stride is 1; windows do not overlap. The sums are those of `conv2d`, in the same order (`include/product.cuh`).
 //
-// With pooling, a tile of the product has a column for each place of a window, four places at a time. One thread has
-// all places of a window and keeps the largest, so only the pooled elements are written.
+// With pooling, a tile of the product has a column for each place of a window, four places at a time. These are a quad of
+// columns, of which one thread has all: it keeps the largest, so only the pooled elements are written. Which columns are a
+// quad depends on how the tile is computed (`include/fma_tile.cuh`, `include/tensor_tile.cuh`).
 //
 // The gradients that pass the rectifier go to the places that their indices name, and are summed by channel in the same
 // pass (`include/passed.cuh`).
 //
 // The gradient by the filters is computed as in `conv2d.cu`, from the gradients by the convolution's sums, which a
-// first pass leaves in scratch memory in the compute type.
+// first pass leaves in scratch memory in the compute type. Each of them is a gradient of the pooled elements or 0, so halves
+// stay halves, and tensor cores multiply them.
 #include "parts.cuh"
 #include "passed.cuh"
 #include "patches.cuh"
@@ -34,7 +36,7 @@ using namespace dahl;
 template <class T> DAHL_DEVICE T rectified(compute_t<T> sum) { return narrow<T>(maximum(sum, compute_t<T>(0))); }
 
 DAHL_KERNEL(conv2d_relu, types(T: real), grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)),
-            block(256))
+            block(256), resident(8 / sizeof(compute_t<T>)))
 template <class T>
 __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, View<const T, 1> bias, View<T, 4> out, Extents<2> padding) {
     Window window(input, filters.extent(2), filters.extent(3), Extents<2>{{1, 1}}, padding);
@@ -46,7 +48,7 @@ __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, Vi
         uint64_t bytes;
         compute_t<T> bias;
     };
-    flat_or_tiled_product<compute_t<T>>(
+    flat_or_tiled_product<T>(
         out.extent(1), out.extent(0) * out.extent(2) * out.extent(3), inner, left, right,
         [&](size_t channel) { return Channel{bytes_along(out, 1, channel), widen(bias.at(channel))}; },
         [&](size_t position) { return bytes_of_place(out, position); },
@@ -55,12 +57,11 @@ __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, Vi
         });
 }
 
-// The number of places of a window that have columns at the same time: a thread's columns that are SIDE_COLS apart.
+// The number of places of a window that have columns at the same time: a quad of columns, which one thread has.
 constexpr unsigned PLACES = 4;
-static_assert(EACH_COLS % PLACES == 0, "a thread has all places of its windows");
 
-// `Patches` with a column for each of PLACES places of each window, from place `first` on: groups of SIDE_COLS windows,
-// each group PLACES times. Beyond the last window or place, the last one is repeated.
+// `Patches` with a column for each of PLACES places of each window, from place `first` on: a quad of columns for each
+// window. Beyond the last window or place, the last one is repeated.
 template <class T> struct PatchesOfWindows {
     static constexpr bool HAS_GAPS = false;
     Patches<T> patches;
@@ -69,24 +70,25 @@ template <class T> struct PatchesOfWindows {
     bool along_inner;
 
     // The window of a column, and the number of columns for all windows.
-    static DAHL_DEVICE uint64_t window(size_t col) {
-        return col / (Tile::SIDE_COLS * PLACES) * Tile::SIDE_COLS + col % Tile::SIDE_COLS;
+    static DAHL_DEVICE uint64_t window(size_t col) { return Way<Tile, T>::quad(col); }
+    static DAHL_DEVICE uint64_t cols(uint64_t windows) {
+        return ceil_div(windows, Way<Tile, T>::QUADS_BESIDE) * (Way<Tile, T>::QUADS_BESIDE * PLACES);
     }
-    static DAHL_DEVICE uint64_t cols(uint64_t windows) { return ceil_div(windows, Tile::SIDE_COLS) * (Tile::SIDE_COLS * PLACES); }
 
     DAHL_DEVICE Reach outer(size_t col) const {
-        uint64_t at = window(col), place = first + col / Tile::SIDE_COLS % PLACES, places = size[0] * size[1];
+        uint64_t at = window(col), place = first + Way<Tile, T>::in_quad(col), places = size[0] * size[1];
         Three corner = Three::of(at < windows ? at : windows - 1, patches.rows, patches.cols);
         Division in_window = divide(place < places ? place : places - 1, size[1]);
         return patches.reach({corner.outer, corner.row * size[0] + in_window.quotient, corner.col * size[1] + in_window.remainder});
     }
     DAHL_DEVICE Tap inner(size_t inner) const { return patches.inner(inner); }
     DAHL_DEVICE T at(const Reach &position, const Tap &tap) const { return patches.at(position, tap); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 DAHL_KERNEL(conv2d_relu_max_pool2d, types(T: real),
-            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 32), blocks(out.extent(1), 64)), block(256))
+            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 32), blocks(out.extent(1), 64)), block(256),
+            resident(8 / sizeof(compute_t<T>)))
 template <class T>
 __global__ void conv2d_relu_max_pool2d(View<const T, 4> input, View<const T, 4> filters, View<const T, 1> bias, View<T, 4> out,
                                        View<uint32_t, 4> index, Extents<2> padding, Extents<2> size) {
@@ -99,8 +101,8 @@ __global__ void conv2d_relu_max_pool2d(View<const T, 4> input, View<const T, 4> 
     FilterMatrix<T> left = {filters, false, true};
     PatchesOfWindows<T> right = {{input, window, rows, cols, false}, size, windows, 0, false};
     size_t inner = filters.extent(1) * filters.extent(2) * filters.extent(3), all = right.cols(windows);
-    TilePlace thread = TilePlace::of_thread<Tile>();
-    __shared__ Panels<Tile, C, FilterMatrix<T>, PatchesOfWindows<T>> shared;
+    auto thread = Way<Tile, T>::Place::of_thread();
+    __shared__ Panels<Tile, T, FilterMatrix<T>, PatchesOfWindows<T>> shared;
     for_each_tile<Tile>(channels, all, [&](size_t row, size_t col) {
         C largest[EACH_ROWS][EACH_WINDOWS] = {};
         uint32_t where[EACH_ROWS][EACH_WINDOWS] = {};
@@ -109,7 +111,7 @@ __global__ void conv2d_relu_max_pool2d(View<const T, 4> input, View<const T, 4> 
             product_tile(shared, row, col, channels, all, 0, inner, left, right, sums);
 #pragma unroll
             for (unsigned i = 0; i < EACH_ROWS; i++) {
-                size_t channel = row + thread.row + i * Tile::SIDE_ROWS;
+                size_t channel = row + thread.row(i);
                 if (channel >= channels) continue;
                 C from_bias = widen(bias.at(channel));
 #pragma unroll
@@ -127,13 +129,13 @@ __global__ void conv2d_relu_max_pool2d(View<const T, 4> input, View<const T, 4> 
         }
 #pragma unroll
         for (unsigned j = 0; j < EACH_WINDOWS; j++) {
-            uint64_t at = right.window(col + thread.col + j * (Tile::SIDE_COLS * PLACES));
+            uint64_t at = right.window(col + thread.col(j * PLACES));
             if (at >= windows) continue;
             Three place = Three::of(at, rows, cols);
             uint32_t first = uint32_t(place.row * size[0] * plane_cols + place.col * size[1]);
 #pragma unroll
             for (unsigned i = 0; i < EACH_ROWS; i++) {
-                size_t channel = row + thread.row + i * Tile::SIDE_ROWS;
+                size_t channel = row + thread.row(i);
                 if (channel >= channels) continue;
                 out.at(place.outer, channel, place.row, place.col) = rectified<T>(largest[i][j]);
                 index.at(place.outer, channel, place.row, place.col) = first + where[i][j];
@@ -153,7 +155,7 @@ DAHL_DEVICE void product_of_part(const View<const T, 4> &input, const View<compu
     Part part = Part::of_block(input.extent(0) * rows * cols);
     size_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
     C *sums = parts + blockIdx.z * by_filters.len();
-    tiled_product<C>(
+    tiled_product<T>(
         by_filters.extent(0), taps, part.first, part.end, left, right, [&](size_t channel) { return channel * taps; },
         [](size_t tap) { return tap; }, [&](size_t channel, size_t tap, C sum) { sums[channel + tap] = sum; });
 }
@@ -189,7 +191,7 @@ template <class T> struct PassedMatrix {
     DAHL_DEVICE Raw at(const Places &channel, const Places &position) const {
         return {element_at(gradient.data, channel.gradient, position.gradient), element_at(output.data, channel.output, position.output)};
     }
-    DAHL_DEVICE compute_t<T> value(const Raw &element) const { return passed<T>(element.gradient, element.output); }
+    DAHL_DEVICE T value(const Raw &element) const { return passed_element(element.gradient, element.output); }
 };
 
 template <class T>
@@ -210,7 +212,7 @@ DAHL_KERNEL(conv2d_relu_backward, types(T: real),
             let(rows = blocks(by_filters.extent(0), 64)),
             let(parts = max(min(264 / (columns * rows), gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
             scratch(sizeof(compute_t<T>) * by_filters.len() * parts),
-            pass(conv2d_relu_backward_parts, grid(columns, rows, parts), block(256)),
+            pass(conv2d_relu_backward_parts, grid(columns, rows, parts), block(256), resident(8 / sizeof(compute_t<T>))),
             pass(conv2d_relu_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
             pass(conv2d_relu_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>
@@ -267,8 +269,9 @@ template <class C> struct BySums {
     }
 };
 
-// Gradients as a matrix [out channels, (image, place)].
-template <class C> struct BySumsMatrix {
+// Gradients as a matrix [out channels, (image, place)]. Each is one of the pooling's, of type `T`, or 0, so none is rounded.
+template <class T> struct BySumsMatrix {
+    using C = compute_t<T>;
     BySums<C> by_sums;
     bool along_inner;
 
@@ -279,7 +282,7 @@ template <class C> struct BySumsMatrix {
         return &by_sums.at(place.quotient, 0, place.remainder) - by_sums.first;
     }
     DAHL_DEVICE C at(uint64_t channel, uint64_t place) const { return by_sums.first[channel + place]; }
-    DAHL_DEVICE C value(C element) const { return element; }
+    DAHL_DEVICE T value(C element) const { return narrow<T>(element); }
 };
 
 // Where the sums of parts begin: after the gradients by the convolution's sums, for which space is reserved as for a
@@ -305,7 +308,7 @@ __global__ void conv2d_relu_max_pool2d_backward_parts(View<const T, 4> input, Vi
                                                       View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
     using C = compute_t<T>;
     BySums<C> by_sums(task, input, by_filters, padding);
-    BySumsMatrix<C> left = {by_sums, true};
+    BySumsMatrix<T> left = {by_sums, true};
     product_of_part<T>(input, by_filters, padding, by_sums.rows, by_sums.cols, left, parts_in<C>(task, input, by_filters, padding));
 }
 
@@ -327,7 +330,7 @@ DAHL_KERNEL(conv2d_relu_max_pool2d_backward, types(T: real),
             pass(conv2d_relu_max_pool2d_backward_by_sums,
                  grid(blocks(gradient.extent(1), 1), min(min(8192 / (gradient.extent(1) + 1) + 1, 256), gradient.extent(0)),
                       blocks((input.extent(2) + 2 * padding[0]) * (input.extent(3) + 2 * padding[1]), 4096)), block(256)),
-            pass(conv2d_relu_max_pool2d_backward_parts, grid(columns, rows, parts), block(256)),
+            pass(conv2d_relu_max_pool2d_backward_parts, grid(columns, rows, parts), block(256), resident(8 / sizeof(compute_t<T>))),
             pass(conv2d_relu_max_pool2d_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
             pass(conv2d_relu_max_pool2d_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>

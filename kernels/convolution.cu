@@ -7,11 +7,12 @@
 // where p, q and t have a coordinate along each spatial axis, q = p * stride + t * dilation - padding, and g is the first
 // channel of the filter's group; outside of the input there are zeros.
 //
-// As in `conv2d.cu`, each is a product of two matrices for each group, of which the matrix of patches never exists in
-// memory: the factors (`include/volume_patches.cuh`) are asked for the elements of a tile. A block(256) computes a tile of 64
-// x 128 (channels x positions); grid.z goes over the groups. Each element of the input is read once for every kernel element
-// that covers it and every 64 channels of the output, mostly from the cache. One thread owns each element of the output and
-// adds its terms in a fixed order: the gradient by the input gathers from the positions that reach an element.
+// As in `conv2d.cu`, each is a product of two matrices for each group, halves by tensor cores, of which the matrix of
+// patches never exists in memory: the factors (`include/volume_patches.cuh`) are asked for the elements of a tile. A
+// block(256) computes a tile of 64 x 128 (channels x positions); grid.z goes over the groups. Each element of the input is
+// read once for every kernel element that covers it and every 64 channels of the output, mostly from the cache. One thread
+// owns each element of the output and adds its terms in a fixed order: the gradient by the input gathers from the positions
+// that reach an element.
 //
 // Groups of few output channels, as those of a depthwise convolution, would leave most of a tile empty. There a thread
 // computes an element of the output by a loop over the kernel, and, for the gradient by the filters, a block or a warp folds
@@ -88,7 +89,7 @@ __global__ void convolution(View<const T, ANY> input, View<const T, ANY> filters
         FilterMatrix<T> left = {all.of_filters(kernels, group), false, true};
         Patches<T> right = {all.of_input(images, group), slides, positions, false};
         View<T, VOLUMES> of_group = all.of_output(outs, group);
-        flat_or_tiled_product<C>(
+        flat_or_tiled_product<T>(
             all.out_channels, outs.extents[0] * positions.product(), all.in_channels * slides.kernel.product(), left, right,
             [&](size_t channel) { return bytes_along(of_group, 1, channel); }, [&](size_t position) { return bytes_of_site(of_group, position); },
             [&](uint64_t channel, uint64_t position, C sum) { element_at(of_group.data, channel, position) = narrow<T>(sum); });
@@ -127,7 +128,7 @@ __global__ void convolution_backward_input(View<const T, ANY> gradient, View<con
         FilterMatrix<T> left = {all.of_filters(kernels, group), true, true};
         Reaches<T> right(all.of_output(gradients, group), slides);
         View<T, VOLUMES> of_group = all.of_input(outs, group);
-        flat_or_tiled_product<C>(
+        flat_or_tiled_product<T>(
             all.in_channels, outs.extents[0] * slides.extent.product(), all.out_channels * slides.kernel.product(), left, right,
             [&](size_t channel) { return bytes_along(of_group, 1, channel); }, [&](size_t element) { return bytes_of_site(of_group, element); },
             [&](uint64_t channel, uint64_t element, C sum) { element_at(of_group.data, channel, element) = narrow<T>(sum); });
@@ -151,7 +152,7 @@ __global__ void convolution_backward_filters_parts(View<const T, ANY> input, Vie
         GradientMatrix<T> left = {all.of_output(gradients, group), true};
         PatchesOfTaps<T> right = {{all.of_input(images, group), all.slides, positions, true}, true};
         C *of_group = sums + group * all.out_channels * taps;
-        tiled_product<C>(
+        tiled_product<T>(
             all.out_channels, taps, part.first, part.end, left, right, [&](size_t channel) { return channel * taps; },
             [](size_t tap) { return tap; }, [&](size_t channel, size_t tap, C sum) { of_group[channel + tap] = sum; });
     }

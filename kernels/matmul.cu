@@ -6,9 +6,9 @@
 //     outer:       out[i, j] = column[i] * row[j]
 //
 // `a` and `b` are transposed first if their flags are set, by exchanging extents and strides. Products of matrices are
-// computed in tiles (`include/product.cuh`). The product of a matrix and a vector reads each element of the matrix
-// once, for one product, so it is limited by the bandwidth of memory: a warp goes along a row, or down 32 columns,
-// depending on the layout.
+// computed in tiles, those of halves by tensor cores (`include/product.cuh`). The product of a matrix and a vector reads each
+// element of the matrix once, for one product, so it is limited by the bandwidth of memory: a warp goes along a row, or
+// down 32 columns, depending on the layout.
 #include "fold.cuh"
 #include "lanes.cuh"
 #include "matrix.cuh"
@@ -24,7 +24,7 @@ DAHL_DEVICE void product_of_part(const View<const T, 2> &a, const View<const T, 
     Factor<T> left(oriented(a, transpose_a)), right(oriented(b, !transpose_b));
     Part part = Part::of_block(left.matrix.extent(1));
     compute_t<T> *sums = gridDim.z > 1 ? scratch.as<compute_t<T>>() + blockIdx.z * rows * cols : nullptr;
-    tiled_product<compute_t<T>>(
+    tiled_product<T>(
         rows, cols, part.first, part.end, left, right, [](size_t row) { return row; }, [](size_t col) { return col; },
         [&](size_t row, size_t col, compute_t<T> sum) {
             if (sums == nullptr) {
@@ -46,7 +46,8 @@ __global__ void matmul_parts(View<const T, 2> a, View<const T, 2> b, View<T, 2> 
 DAHL_KERNEL(matmul, types(T: real),
             let(parts = max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)), a.len() / max(out.extent(0), 1) / 128), 1)),
             scratch(sizeof(compute_t<T>) * out.len() * parts * min(parts - 1, 1)),
-            pass(matmul_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256)),
+            pass(matmul_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256),
+                 resident(8 / sizeof(compute_t<T>))),
             pass(matmul, grid(blocks(out.len(), 8) * min(parts - 1, 1)), block(32, 8)))
 template <class T>
 __global__ void matmul(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b, Scratch scratch) {
@@ -71,7 +72,8 @@ __global__ void matmul_add_parts(View<const T, 2> a, View<const T, 2> b, View<co
 DAHL_KERNEL(matmul_add, types(T: real),
             let(parts = max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)), a.len() / max(out.extent(0), 1) / 128), 1)),
             scratch(sizeof(compute_t<T>) * out.len() * parts * min(parts - 1, 1)),
-            pass(matmul_add_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256)),
+            pass(matmul_add_parts, grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64), parts), block(256),
+                 resident(8 / sizeof(compute_t<T>))),
             pass(matmul_add, grid(blocks(out.len(), 8) * min(parts - 1, 1)), block(32, 8)))
 template <class T>
 __global__ void matmul_add(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b,

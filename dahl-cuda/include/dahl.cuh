@@ -183,6 +183,8 @@ DAHL_DEVICE bool is_nan(bf16 x) { return (x.bits & 0x7FFF) > 0x7F80; }
 
 DAHL_DEVICE bool is_finite(float x) { return (bits_as<uint32_t>(x) & 0x7F800000) != 0x7F800000; }
 DAHL_DEVICE bool is_finite(double x) { return (bits_as<uint64_t>(x) >> 52 & 0x7FF) != 0x7FF; }
+DAHL_DEVICE bool is_finite(f16 x) { return (x.bits & 0x7C00) != 0x7C00; }
+DAHL_DEVICE bool is_finite(bf16 x) { return (x.bits & 0x7F80) != 0x7F80; }
 
 // Whether the sign bit is set, which distinguishes the two zeros; integers have only one.
 DAHL_DEVICE bool is_negative(float x) { return bits_as<uint32_t>(x) >> 31; }

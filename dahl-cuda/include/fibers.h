@@ -57,6 +57,11 @@ struct Fiber {
     unsigned stack_id;
 };
 
+// The registers that a thread gives to a tensor core: its parts of two factors.
+struct Fragments {
+    uint32_t a[4], b[2];
+};
+
 // The block that this CPU thread runs.
 struct Block {
     std::vector<std::unique_ptr<Fiber>> fibers;
@@ -71,6 +76,7 @@ struct Block {
     std::vector<Place> places;   // of each thread
     std::vector<Fiber *> of;     // the fiber that a waiting thread keeps
     std::vector<uint64_t> lanes; // what each thread gives to a shuffle
+    std::vector<Fragments> fragments;
     std::vector<char> shared;
     unsigned threads = 0, started = 0, current = 0;
     unsigned fresh_end = 0; // of the order, for the running warp
@@ -297,6 +303,7 @@ inline void launch_body(const char *kernel, const unsigned *grid, const unsigned
     }
     b.order = ordered_threads(b.threads, b.schedule);
     b.lanes.assign(b.threads, 0);
+    b.fragments.assign(b.threads, Fragments());
     b.shared.assign(shared_bytes, char(0xFF));
     unsigned count = grid[0] * grid[1] * grid[2];
     for (unsigned i : ordered(count, b.schedule)) {

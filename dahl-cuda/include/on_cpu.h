@@ -1,6 +1,7 @@
 // Runs CUDA kernels on the CPU, for tests: defines for g++ what `dahl.cuh` needs of CUDA.
 //
 // A block's threads are fibers (`fibers.h`), so that `__syncthreads`, shared memory, shuffles and atomics work as on a device.
+// `tensor_core.h` has the instructions of tensor cores.
 //
 // Times are meaningless: the duration of a kernel here says nothing about a device.
 #pragma once
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "fibers.h"
+#include "tensor_core.h"
 
 // The additional expansion for each entry point (dahl-build): empty by default.
 #ifndef DAHL_ON_CPU_ENTRY

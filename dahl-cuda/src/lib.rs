@@ -36,6 +36,9 @@ pub const ON_CPU: &str = include_str!("../include/on_cpu.h");
 /// `fibers.h`: the implementation of those threads, which `on_cpu.h` includes.
 pub const FIBERS: &str = include_str!("../include/fibers.h");
 
+/// `tensor_core.h`: the instructions of tensor cores for g++, which `on_cpu.h` includes.
+pub const TENSOR_CORE: &str = include_str!("../include/tensor_core.h");
+
 /// `map.cuh`: the functions of `Real`, and the loop over elements.
 pub const MAP_HEADER: &str = include_str!("../include/map.cuh");
 
@@ -45,5 +48,10 @@ pub fn one_entry(entries: &str, entry: &str) -> String {
 }
 
 /// All headers, with the names by which they include each other.
-pub const HEADERS: [(&str, &str); 4] =
-    [("dahl.cuh", HEADER), ("map.cuh", MAP_HEADER), ("on_cpu.h", ON_CPU), ("fibers.h", FIBERS)];
+pub const HEADERS: [(&str, &str); 5] = [
+    ("dahl.cuh", HEADER),
+    ("map.cuh", MAP_HEADER),
+    ("on_cpu.h", ON_CPU),
+    ("fibers.h", FIBERS),
+    ("tensor_core.h", TENSOR_CORE),
+];

@@ -25,7 +25,7 @@ template <class T> struct Factor {
     DAHL_DEVICE uint64_t outer(size_t i) const { return bytes_along(matrix, 0, i); }
     DAHL_DEVICE uint64_t inner(size_t i) const { return bytes_along(matrix, 1, i); }
     DAHL_DEVICE T at(uint64_t outer, uint64_t inner) const { return element_at(matrix.data, outer, inner); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 } // namespace dahl

@@ -22,7 +22,7 @@ DAHL_DEVICE uint64_t parts_of(uint64_t rows, uint64_t cols, uint64_t inner, uint
     return parts > 1 ? parts : 1;
 }
 
-// This block's part of the inner indices: whole steps, except for the last.
+// This block's part of the inner indices: a multiple of 16, except for the last, so whole steps or halves of them.
 constexpr uint64_t PART_STEP = 16;
 struct Part {
     size_t first, end;

@@ -18,9 +18,8 @@
 namespace dahl {
 
 // The gradient behind a rectifier with this output; a NaN lets it pass.
-template <class T> DAHL_DEVICE compute_t<T> passed(T gradient, T output) {
-    return widen(output) <= compute_t<T>(0) ? compute_t<T>(0) : widen(gradient);
-}
+template <class T> DAHL_DEVICE T passed_element(T gradient, T output) { return widen(output) <= compute_t<T>(0) ? T() : gradient; }
+template <class T> DAHL_DEVICE compute_t<T> passed(T gradient, T output) { return widen(passed_element(gradient, output)); }
 
 // Adds to `by_bias` the gradients of each channel that pass. For grid(blocks(channels, 1)), block(256). A thread takes
 // the elements of a chunk of a plane, and finds the next chunk by addition, in the same plane or in one of a later

@@ -37,7 +37,7 @@ template <class T> struct FilterMatrix {
         return channel + bytes_along(filters, 2, tap.row) + bytes_along(filters, 3, tap.col);
     }
     DAHL_DEVICE T at(uint64_t channel, uint64_t tap) const { return element_at(filters.data, channel, tap); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 // A kernel's tap: its row and column, and the distance in bytes that it adds to a position's.
@@ -88,7 +88,7 @@ template <class T> struct Patches {
     DAHL_DEVICE T at(const Reach &position, const Tap &tap) const {
         return position.has(tap) ? element_at(images.data, position.bytes, tap.bytes) : T{};
     }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 
     DAHL_DEVICE Reach reach(const Three &position) const {
         Taps rows = inside(0, position.row), cols = inside(1, position.col);
@@ -117,7 +117,7 @@ template <class T> struct PatchesOfTaps {
     DAHL_DEVICE Tap outer(size_t tap) const { return patches.inner(tap); }
     DAHL_DEVICE Reach inner(size_t position) const { return patches.outer(position); }
     DAHL_DEVICE T at(const Tap &tap, const Reach &position) const { return patches.at(position, tap); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 } // namespace dahl

@@ -62,7 +62,7 @@ template <class T> struct FilterMatrix {
         return bytes;
     }
     DAHL_DEVICE T at(uint64_t channel, uint64_t tap) const { return element_at(filters.data, channel, tap); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 // The input of a group as a matrix [(image, ..position), (channel, ..kernel)]: the patch under each position.
@@ -97,7 +97,7 @@ template <class T> struct Patches {
     DAHL_DEVICE T at(const Reach &position, const Tap &tap) const {
         return position.has(tap) ? element_at(input.data, position.bytes, tap.bytes) : T{};
     }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 // `Patches` transposed: kernel elements are the outer dimension, and positions are summed over.
@@ -109,7 +109,7 @@ template <class T> struct PatchesOfTaps {
     DAHL_DEVICE Tap outer(size_t tap) const { return patches.inner(tap); }
     DAHL_DEVICE Reach inner(size_t position) const { return patches.outer(position); }
     DAHL_DEVICE T at(const Tap &tap, const Reach &position) const { return patches.at(position, tap); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 // The gradients of a group as a matrix [(image, ..element of the input), (out channel, ..kernel)]: for each element and
@@ -178,7 +178,7 @@ template <class T> struct Reaches {
     DAHL_DEVICE T at(const Reach &element, const Tap &tap) const {
         return element.has(tap) ? element_at(gradient.data, element.bytes, tap.bytes) : T{};
     }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
     DAHL_DEVICE bool is_gap(const Reach &element, const Tap &tap) const { return !element.has(tap); }
 
   private:
@@ -194,7 +194,7 @@ template <class T> struct GradientMatrix {
     DAHL_DEVICE uint64_t outer(size_t channel) const { return bytes_along(gradient, 1, channel); }
     DAHL_DEVICE uint64_t inner(size_t inner) const { return bytes_of_site(gradient, inner); }
     DAHL_DEVICE T at(uint64_t channel, uint64_t position) const { return element_at(gradient.data, channel, position); }
-    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+    DAHL_DEVICE T value(T element) const { return element; }
 };
 
 } // namespace dahl

@@ -8,8 +8,9 @@ use crate::error::Error;
 /// and PTX, `90-real` for machine code only, `90-virtual` for PTX, which later devices also run (except that of `90a`).
 pub(crate) const VARIABLE: &str = "DAHL_CUDA_ARCHITECTURES";
 
-/// The default: machine code for A100, H100 and similar devices, and PTX for all from Turing on.
-const USUAL: &str = "80-real,90-real,75-virtual";
+/// The default: machine code for A100, H100 and similar devices, and PTX for all from Turing on. The PTX for 8.0 has what
+/// 7.5 lacks: tensor cores for both half-precision types.
+const USUAL: &str = "80,90-real,75-virtual";
 
 /// The devices that nvcc compiles for: at least one.
 #[derive(Debug)]
@@ -91,6 +92,7 @@ mod tests {
             options(USUAL),
             [
                 "-gencode=arch=compute_80,code=sm_80",
+                "-gencode=arch=compute_80,code=compute_80",
                 "-gencode=arch=compute_90,code=sm_90",
                 "-gencode=arch=compute_75,code=compute_75",
             ]

@@ -98,6 +98,15 @@ impl Element {
         matches!(self, Self::Fixed(element) if !["f16", "bf16", "f32", "f64"].contains(&element.rust))
     }
 
+    /// The type, with these types for the parameters.
+    pub(crate) fn of(self, types: &[ElementType]) -> Option<ElementType> {
+        match self {
+            Self::Parameter(index) => types.get(index).copied(),
+            Self::Compute(index) => Some(types.get(index)?.compute_type()),
+            Self::Fixed(element) => Some(element),
+        }
+    }
+
     /// The type in CUDA, with these types for the parameters.
     pub(crate) fn cuda(self, types: &[ElementType]) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::kernel::{Kernel, entry};
+use super::kernel::{Kernel, Pass, entry};
 use super::source::Source;
 
 /// The CUDA file with the entry points. It includes the kernels' file, whose functions are inlined into the entry
@@ -30,26 +30,27 @@ pub(crate) fn for_device(source: &Source) -> String {
         shown = source.shown,
         name = source.name,
     );
-    for_each_entry(source, |kernel, function, types, symbol, threads| {
+    for_each_entry(source, |kernel, pass, types, symbol| {
         let parameters = kernel.parameters.cuda(types);
         let declared = parameters.iter().enumerate().map(|(index, (ty, _))| format!("{ty} p{index}"));
         let declared = declared.collect::<Vec<_>>().join(", ");
+        let bounds = pass.bounds(types).unwrap_or_default(); // a kernel without bounds is refused when it is read
         let passed = (0..parameters.len()).map(|index| format!("p{index}")).collect::<Vec<_>>().join(", ");
         let _ = write!(
             text,
             "\n#if !defined(DAHL_ONE_ENTRY) || defined(DAHL_ENTRY_{symbol})\n\
-             extern \"C\" __global__ void __launch_bounds__({threads})\n{symbol}({declared}) {{\n    {}({passed});\n}}\n\
+             extern \"C\" __global__ void __launch_bounds__({bounds})\n{symbol}({declared}) {{\n    {}({passed});\n}}\n\
              #endif\n",
-            instance(function, types)
+            instance(&pass.function, types)
         );
     });
     text + "\n} // namespace dahl_entries\n"
 }
 
-/// Calls `write` with the kernel, the pass's function, the types, the entry's name and the threads of a block.
+/// Calls `write` with the kernel, the pass, the types and the entry's name.
 pub(super) fn for_each_entry(
     source: &Source,
-    mut write: impl FnMut(&Kernel, &str, &[super::element::ElementType], String, u64),
+    mut write: impl FnMut(&Kernel, &Pass, &[super::element::ElementType], String),
 ) {
     let mut written = Vec::new();
     for kernel in &source.kernels {
@@ -59,7 +60,7 @@ pub(super) fn for_each_entry(
                 // Two kernels may share a pass.
                 if !written.contains(&symbol) {
                     written.push(symbol.clone());
-                    write(kernel, &pass.function, &types, symbol, pass.block.iter().product());
+                    write(kernel, pass, &types, symbol);
                 }
             }
         }

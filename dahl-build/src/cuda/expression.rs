@@ -62,10 +62,16 @@ impl Expression {
 
     /// The value, if it is constant.
     pub(crate) fn number(&self) -> Option<u64> {
+        self.number_for(&[])
+    }
+
+    /// The value for these types of the template's parameters, if it depends on nothing else.
+    pub(crate) fn number_for(&self, types: &[ElementType]) -> Option<u64> {
         let mut stack = Vec::new();
         for step in &self.0 {
             let value = match step {
                 Step::Number(number) => *number,
+                Step::SizeOf(element) => element.of(types)?.size_bytes,
                 Step::Operator(operator) => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
                     compute(operator, left, right)?

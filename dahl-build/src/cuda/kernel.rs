@@ -37,6 +37,7 @@ pub(crate) struct Pass {
     pub(crate) grid: [Expression; 3],
     pub(crate) block: [u64; 3],
     pub(crate) shared_bytes: Option<Expression>,
+    resident: Option<Expression>,
 }
 
 impl Kernel {
@@ -72,7 +73,7 @@ impl Kernel {
                     "let" => given.push((word.line, inside)),
                     "scratch" => scratch = Some(inside),
                     "pass" => passes.push(inside),
-                    "grid" | "block" | "shared" => single.push(part),
+                    "grid" | "block" | "shared" | "resident" => single.push(part),
                     other => {
                         return Err(mark.error(file, &format!("`{other}(..)` is unknown: expected {PARTS}")));
                     }
@@ -124,7 +125,19 @@ impl Kernel {
                 ),
             ));
         }
-        Ok(Self { name: name.text.to_owned(), line, types, parameters, scratch_bytes, passes })
+        let kernel = Self { name: name.text.to_owned(), line, types, parameters, scratch_bytes, passes };
+        match kernel.passes.iter().find(|pass| kernel.instances().iter().any(|of| pass.bounds(of).is_none()))
+        {
+            Some(pass) => Err(Error::at(
+                file,
+                line,
+                format!(
+                    "`resident(..)` of `{}`: expected a number that depends on types alone, of blocks with 2048 threads in all at most",
+                    pass.function
+                ),
+            )),
+            None => Ok(kernel),
+        }
     }
 
     /// Every combination of types that it is instantiated for.
@@ -141,7 +154,7 @@ impl Kernel {
 }
 
 /// The parts of `DAHL_KERNEL`, for errors.
-const PARTS: &str = "`types(T: real)`, `let(NAME = NUMBER)`, `scratch(BYTES)`, `grid(x, y, z)`, `block(x, y, z)`, `shared(BYTES)` or `pass(KERNEL, grid(..), block(..))`";
+const PARTS: &str = "`types(T: real)`, `let(NAME = NUMBER)`, `scratch(BYTES)`, `grid(x, y, z)`, `block(x, y, z)`, `shared(BYTES)`, `resident(BLOCKS)` or `pass(KERNEL, grid(..), block(..))`";
 
 /// The name of the entry point of a pass for these types: `sum_axis_f32`.
 pub(crate) fn entry(function: &str, types: &[ElementType]) -> String {
@@ -197,25 +210,29 @@ impl TypeParameter {
 }
 
 impl Pass {
+    /// What `__launch_bounds__` says of the instance for these types: the threads of a block, and how many blocks a
+    /// multiprocessor is to hold. None if that is no number, or more than any holds.
+    pub(crate) fn bounds(&self, types: &[ElementType]) -> Option<String> {
+        let threads = self.block.iter().product::<u64>();
+        let Some(resident) = &self.resident else { return Some(threads.to_string()) };
+        let blocks = resident.number_for(types).filter(|blocks| (1..=2048 / threads).contains(blocks))?;
+        Some(format!("{threads}, {blocks}"))
+    }
+
     fn read(
         mark: &Mark<'_, '_>,
         function: &str,
         parts: &[&[Token<'_>]],
         names: &Names<'_>,
     ) -> Result<Self, Error> {
-        let (mut grid, mut block, mut shared_bytes) = (None, None, None);
+        const KNOWN: &str = "expected `grid(..)`, `block(..)`, `shared(..)` or `resident(..)`";
+        let (mut grid, mut block, mut shared_bytes, mut resident) = (None, None, None, None);
         for part in parts {
             let [word, open, inside @ .., close] = part else {
-                return Err(mark.error(
-                    names.file,
-                    &format!("`{}`: expected `grid(..)`, `block(..)` or `shared(..)`", text(part)),
-                ));
+                return Err(mark.error(names.file, &format!("`{}`: {KNOWN}", text(part))));
             };
             if !open.is("(") || !close.is(")") {
-                return Err(mark.error(
-                    names.file,
-                    &format!("`{}`: expected `grid(..)`, `block(..)` or `shared(..)`", text(part)),
-                ));
+                return Err(mark.error(names.file, &format!("`{}`: {KNOWN}", text(part))));
             }
             let slot = match word.text {
                 "grid" => &mut grid,
@@ -224,12 +241,11 @@ impl Pass {
                     shared_bytes = Some(Expression::read(inside, word.line, names)?);
                     continue;
                 }
-                other => {
-                    return Err(mark.error(
-                        names.file,
-                        &format!("`{other}(..)`: expected `grid(..)`, `block(..)` or `shared(..)`"),
-                    ));
+                "resident" => {
+                    resident = Some(Expression::read(inside, word.line, names)?);
+                    continue;
                 }
+                other => return Err(mark.error(names.file, &format!("`{other}(..)`: {KNOWN}"))),
             };
             *slot = Some(three(mark, names, word.line, inside)?);
         }
@@ -246,7 +262,7 @@ impl Pass {
                 ),
             ));
         }
-        Ok(Self { function: function.to_owned(), grid, block: numbers, shared_bytes })
+        Ok(Self { function: function.to_owned(), grid, block: numbers, shared_bytes, resident })
     }
 }
 

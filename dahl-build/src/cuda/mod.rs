@@ -108,7 +108,7 @@ pub(crate) fn programs(package: &Path, folder: &str) -> Result<Vec<Program>, Err
     let texts = Texts::read(&package.join(folder), &sources)?;
     let program = |source: &Source| {
         let mut entries = Vec::new();
-        for_each_entry(source, |_, _, _, entry, _| entries.push(entry));
+        for_each_entry(source, |_, _, _, entry| entries.push(entry));
         let named = texts.of(source).into_iter().map(|name| (name.to_owned(), texts.get(name).to_owned()));
         Program { shown: source.shown.clone(), texts: named.collect(), entries }
     };

@@ -58,13 +58,13 @@ fn for_cpu(source: &Source, path: &Path, entries: &mut String) -> String {
         source.shown,
         path.display()
     );
-    for_each_entry(source, |_, function, types, name, _| {
+    for_each_entry(source, |_, pass, types, name| {
         let _ = write!(
             text,
             "\nextern \"C\" void dahl_on_cpu_{name}(const unsigned *grid, const unsigned *block, size_t shared_bytes, void **parameters) {{\n    \
              dahl::on_cpu::launch(&{function}, grid, block, shared_bytes, parameters, \"{name}\");\n}}\n\
              DAHL_ON_CPU_ENTRY({name}, &{function})\n",
-            function = instance(function, types)
+            function = instance(&pass.function, types)
         );
         let _ = writeln!(entries, "    {name} dahl_on_cpu_{name};");
     });

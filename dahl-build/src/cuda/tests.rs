@@ -134,6 +134,17 @@ fn each_pass_has_an_entry_point_for_each_type() {
 }
 
 #[test]
+fn resident_blocks_depend_on_the_type() {
+    let source =
+        "DAHL_KERNEL(a, types(T: f16 f64), grid(1), block(64, 4), resident(8 / sizeof(compute_t<T>)))
+        template <class T> __global__ void a(View<T, ANY> out) {}";
+    let package = Package::new(&[("kernels/a.cu", source)]);
+    let text = for_device(&package.sources()[0]);
+    assert!(text.contains("__launch_bounds__(256, 2)\na_f16("), "{text}");
+    assert!(text.contains("__launch_bounds__(256, 1)\na_f64("), "{text}");
+}
+
+#[test]
 fn an_argument_of_any_length() {
     let source = "DAHL_KERNEL(pad, types(T: f32), grid(before[0] + 1), block(32))
         template <class T> __global__ void pad(View<T, ANY> out, Extents<dahl::ANY> before, Extents<ANY> after) {}";
@@ -206,6 +217,14 @@ fn mistakes_are_named_with_their_lines() {
         (
             kernel("a, types(T: real), grid(1), block(64, 32)", view),
             "kernels/a.cu:2: DAHL_KERNEL: `block(..)` of `a`: expected numbers, 1 to 1024",
+        ),
+        (
+            kernel("a, types(T: real), grid(1), block(256), resident(9)", view),
+            "kernels/a.cu:3: `resident(..)` of `a`: expected a number that depends on types alone",
+        ),
+        (
+            kernel("a, types(T: real), grid(1), block(32), resident(x.len())", view),
+            "kernels/a.cu:3: `resident(..)` of `a`: expected a number that depends on types alone",
         ),
         (
             kernel("a, types(T: real), grid(x.size()), block(1)", view),
@@ -394,7 +413,8 @@ fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
         fs::read(&to).unwrap()
     };
     let image = compiled(&toolkit);
-    assert_eq!(parts(&image), [(PTX, 75, true), (MACHINE, 80, true), (MACHINE, 90, true)]);
+    let expected = [(PTX, 75, true), (PTX, 80, true), (MACHINE, 80, true), (MACHINE, 90, true)];
+    assert_eq!(parts(&image), expected);
     // A view that checks its indices contains a message.
     let checked = compiled(&toolkit.checked(true));
     assert!(checked.len() > image.len(), "{} and {} bytes", checked.len(), image.len());
