@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::array_spec::{ArraySpec, Begins, Place};
-use super::instance::Instance;
 use super::step_kind::StepKind;
 use crate::access::AccessMode;
 use crate::description::{Placement, Step as Part, TaskDesc};
@@ -22,8 +21,10 @@ pub(super) struct PlannedStep<'s> {
     pub(super) after: &'s [u32],
     /// Whether each call sets plain arguments of it.
     pub(super) varies: bool,
-    /// The bodies of a branch or of a loop.
-    pub(super) bodies: &'s [Arc<Instance>],
+    /// Of a branch or of a loop: what a device runs of each body, nothing for one without steps; or why no device does.
+    pub(super) bodies: Vec<Result<Option<Arc<DeviceProgram>>, &'s str>>,
+    /// Of a branch or of a loop: for each array, whether a body changes it.
+    pub(super) body_changes: Vec<bool>,
 }
 
 /// The device's worker that runs programs as one graph: that of the first CUDA device.
@@ -111,9 +112,9 @@ fn device_flow(
     let condition = step.arrays.first().copied().flatten().ok_or("a condition is no array")?;
     let element = arrays[condition].element;
     let bits = flow.bits.ok_or_else(|| on_host(&format!("nobody knows which `{}` is zero", element.name)))?;
-    let bodies = step.bodies.iter().zip(flow.bodies()).map(|(body, name)| match body.body_on_device() {
+    let bodies = step.bodies.iter().zip(flow.bodies()).map(|(body, name)| match body {
         Ok(None) if flow.repeats => Err(on_host("its body has no tasks")),
-        Ok(body) => Ok(body),
+        Ok(body) => Ok(body.clone()),
         Err(reason) => Err(on_host(&format!("no device runs its body `{name}`: {reason}"))),
     });
     let bodies = bodies.collect::<Result<_, String>>()?;
@@ -204,7 +205,7 @@ impl<'a> Places<'a> {
         let desc = match &step.kind {
             StepKind::Task(desc) => desc,
             StepKind::Flow(_) => {
-                let changes = step.bodies.iter().any(|body| body.changes(index));
+                let changes = step.body_changes[index];
                 return Some((if changes { AccessMode::RW } else { AccessMode::R }, changes));
             }
             StepKind::Forget if self.whole_of.contains_key(&array) => return Some((AccessMode::RW, true)),

@@ -156,10 +156,10 @@ impl Bed {
         let (nodes, count) = (after.as_ptr(), after.len());
         // SAFETY: room for a node; so many nodes of the graph; the driver writes where the bodies are.
         unsafe { sys::cuGraphAddNode_v2(&mut node, graph, nodes, null(), count, &mut what) }.result()?;
+        // SAFETY: what was set above, into which the driver has written where the bodies are.
+        let bodies = unsafe { what.__bindgen_anon_1.conditional.phGraph_out };
         // SAFETY: so many graphs, which the driver has made.
-        let bodies = unsafe {
-            std::slice::from_raw_parts(what.__bindgen_anon_1.conditional.phGraph_out, size as usize)
-        };
+        let bodies = unsafe { std::slice::from_raw_parts(bodies, size as usize) };
         Ok((node, bodies.to_vec()))
     }
 

@@ -192,7 +192,15 @@ impl Instance {
         }
         let planned = |step| {
             let Step { kind, arrays, after, varying, bodies, .. }: &Step = step;
-            PlannedStep { kind, arrays, after, varies: !varying.is_empty(), bodies }
+            let changes = |index| bodies.iter().any(|body| body.changes(index));
+            PlannedStep {
+                kind,
+                arrays,
+                after,
+                varies: !varying.is_empty(),
+                bodies: bodies.iter().map(|body| body.body_on_device()).collect(),
+                body_changes: (0..arrays.len()).map(changes).collect(),
+            }
         };
         let planned: Vec<_> = steps.iter().map(planned).collect();
         let bound_bytes = bound.iter().map(BoundSpec::bytes);
