@@ -3,7 +3,7 @@
 use dahl::ops::{add_self, greater_init, mul_init, relu_init};
 use dahl::prelude::*;
 
-use crate::descend::{Descend, descend_under};
+use super::descend::{Descend, descend_under};
 
 fn check<T: Real>(passes: Passes, tight: bool) -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;
