@@ -11,6 +11,8 @@ pub enum CudaImage {
     Fatbin(&'static [u8]),
     /// PTX, packed, which the driver compiles kernel by kernel: what a release has beside the sources.
     Ptx(&'static [u8]),
+    /// PTX as text, all of which the driver compiles.
+    Text(&'static str),
     /// The texts of kernels, which NVRTC compiles kernel by kernel where they are first used.
     Program(CudaProgram),
     /// The text in CUDA of a map, to be compiled where it is first used.
@@ -24,6 +26,7 @@ impl fmt::Debug for CudaImage {
         match self {
             Self::Fatbin(bytes) => write!(f, "Fatbin({} bytes)", bytes.len()),
             Self::Ptx(bytes) => write!(f, "Ptx({} bytes)", bytes.len()),
+            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
             Self::Program(program) => write!(f, "Program({:?})", program.files()),
             Self::Source(text) => write!(f, "Source({} bytes)", text.len()),
             Self::Missing(reason) => write!(f, "Missing({reason})"),

@@ -12,8 +12,8 @@ mod driver;
 mod libraries;
 
 pub use driver::{
-    Allocation, Captured, CudaDevice, CudaError, DeviceSearch, Event, Function, GraphCounts, HostFetch,
-    KernelParameters, LaunchConfig, Moved, Names, Now, Pinned, ProgramGraph, Queue, Range, Unloaded,
-    no_compiler,
+    Allocation, Captured, Condition, CudaDevice, CudaError, DeviceSearch, Event, Function, GraphCounts,
+    Handle, HostFetch, KernelParameters, LaunchConfig, Moved, Names, Now, Pinned, ProgramGraph, Queue, Range,
+    Repeats, Unloaded, no_compiler,
 };
 pub use libraries::{Cublas, Cudnn};

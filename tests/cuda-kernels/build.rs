@@ -11,7 +11,7 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 31] = [
+const LAUNCHED: [&str; 34] = [
     "activation",
     "adam",
     "adaptive_pool",
@@ -22,12 +22,14 @@ const LAUNCHED: [&str; 31] = [
     "batch_norm",
     "bias",
     "clip",
+    "comparison",
     "conv2d",
     "conv2d_relu",
     "copy",
     "cross_entropy",
     "descend",
     "dropout",
+    "exponential",
     "fill",
     "gather",
     "heads",
@@ -37,6 +39,7 @@ const LAUNCHED: [&str; 31] = [
     "matmul",
     "matmul_batched",
     "mistakes",
+    "norm",
     "pool2d",
     "random",
     "reduce",

@@ -7,10 +7,15 @@ use std::{env, fs};
 /// As in `cuda-kernels`.
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
+/// The kernel that `driver/condition.cpp` includes.
+const CONDITION: &str = "../../dahl-driver/src/driver/condition.cu";
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let kernels = env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its archive is");
-    for folder in ["driver", "nvrtc", "cublas", "cudnn", "../cuda-kernels/src", "../../dahl-cuda/include"] {
+    for folder in
+        ["driver", "nvrtc", "cublas", "cudnn", "../cuda-kernels/src", "../../dahl-cuda/include", CONDITION]
+    {
         println!("cargo::rerun-if-changed={folder}");
     }
     let folder = out.join("lib");

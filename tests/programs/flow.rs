@@ -1,56 +1,9 @@
 //! Branches and loops in programs of operations.
 
-use dahl::ops::codelets::{Greater, Mul, Norm, Relu, Sub};
-use dahl::ops::{
-    add_self, axpy_self, greater, greater_init, mul_init, norm_init, relu_init, scale_self, sub_init,
-};
+use dahl::ops::{add_self, greater_init, mul_init, relu_init};
 use dahl::prelude::*;
 
-/// All operations of these programs.
-trait Scopes: ControlFlow + Scope<Greater> + Scope<Mul> + Scope<Norm> + Scope<Relu> + Scope<Sub> {}
-
-impl<S> Scopes for S where
-    S: ControlFlow + Scope<Greater> + Scope<Mul> + Scope<Norm> + Scope<Relu> + Scope<Sub>
-{
-}
-
-/// Gradient descent on `|x - target|^2 / 2` until the norm of the gradient is at most `tolerance`. Steps are longer while it is
-/// above 1.
-fn descend_under<T: Real>(
-    scope: &impl Scopes,
-    target: &Vector<'_, T>,
-    one: &Scalar<'_, T>,
-    tolerance: &Scalar<'_, T>,
-    x: &mut Vector<'_, T>,
-) -> dahl::Result<()> {
-    let norm = norm_init(scope, &sub_init(scope, &*x, target)?)?;
-    let mut goes_on = greater_init(scope, &norm, tolerance)?;
-    scope.repeat_while(&mut goes_on, |scope, goes_on| {
-        let mut gradient = sub_init(scope, &*x, target)?;
-        let is_far = greater_init(scope, &norm_init(scope, &gradient)?, one)?;
-        scope.branch(&is_far, |scope, is_far| {
-            if is_far {
-                return scale_self(&mut gradient, T::from_f64(1.5));
-            }
-            // Each element changes by at most an eighth of itself.
-            let squares = relu_init(scope, &mul_init(scope, &gradient, &gradient)?)?;
-            axpy_self(&squares, &mut gradient, T::from_f64(-0.125))
-        })?;
-        axpy_self(&gradient, x, T::from_f64(-0.25))?;
-        greater(&norm_init(scope, &sub_init(scope, &*x, target)?)?, tolerance, goes_on)
-    })
-}
-
-#[program]
-fn descend<T: Real>(
-    scope: &Recording<'_>,
-    target: &Vector<'_, T>,
-    one: &Scalar<'_, T>,
-    tolerance: &Scalar<'_, T>,
-    x: &mut Vector<'_, T>,
-) -> dahl::Result<()> {
-    descend_under(scope, target, one, tolerance, x)
-}
+use super::descend::{Descend, descend_under};
 
 fn check<T: Real>(passes: Passes, tight: bool) -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(2).build()?;

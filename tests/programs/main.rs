@@ -1,6 +1,7 @@
 //! Programs: what they record, replay, optimise, plan and refuse.
 
 mod data;
+mod descend;
 mod extents;
 mod flow;
 mod fusion;

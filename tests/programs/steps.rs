@@ -7,9 +7,9 @@ use dahl::ops::codelets::{
     SumAxis, VarianceAxis,
 };
 use dahl::ops::{
-    add_init, add_self, concat_init, exp_init, greater_init, matmul_init, max_axis_init, mean_axis_init,
-    mul_init, mul_self, neg_init, permute_init, relu_init, slice_init, softmax_init, sub_init, sum_axis_init,
-    sum_init, variance_axis_init,
+    add_init, add_self, axpy_self, concat_init, exp_init, greater_init, matmul_init, max_axis_init,
+    mean_axis_init, mul_init, mul_self, neg_init, permute_init, relu_init, slice_init, softmax_init,
+    sub_init, sum_axis_init, sum_init, variance_axis_init,
 };
 use dahl::prelude::*;
 use dahl::program::{Body, Program};
@@ -47,6 +47,8 @@ pub(crate) enum Action {
     Constant(usize),
     /// Changes the total in one of two ways, by which of two sums is larger.
     Branch,
+    /// Changes the total so many times, each time in one of two ways.
+    Loop(usize),
 }
 
 pub(crate) fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
@@ -72,6 +74,7 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<(Action, usize, usize)>> {
         1 => Just(Action::Transposed),
         1 => (0..2_usize).prop_map(Action::Constant),
         1 => Just(Action::Branch),
+        1 => (0..4_usize).prop_map(Action::Loop),
     ];
     prop::collection::vec((action, any::<usize>(), any::<usize>()), 1..24)
 }
@@ -200,6 +203,20 @@ fn run<'s, T: Real>(
                     let (x, y) = if holds { (x, y) } else { (y, x) };
                     let product = relu_init(scope, &mul_init(scope, x, &neg_init(scope, y)?)?)?;
                     mul_self(total, &exp_init(scope, &product)?)
+                })?;
+                continue;
+            }
+            Action::Loop(rounds) if stretches_to_all(x) => {
+                let one = arena.from_slice([], &[T::ONE])?;
+                let mut left: Scalar<'_, T> = arena.from_slice([], &[T::from_f64(rounds as f64)])?;
+                scope.repeat_while(&mut left, |scope, left| {
+                    let product = relu_init(scope, &mul_init(scope, x, &*total)?)?;
+                    axpy_self(&one, left, T::from_f64(-1.0))?;
+                    // The last round is another one.
+                    scope.branch(&*left, |scope, holds| match holds {
+                        true => add_self(total, &product),
+                        false => mul_self(total, &neg_init(scope, &product)?),
+                    })
                 })?;
                 continue;
             }

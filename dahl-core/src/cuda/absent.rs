@@ -97,6 +97,10 @@ impl CudaDevice {
         match self.0 {}
     }
 
+    pub(crate) fn conditional_nodes(&self) -> Result<(), String> {
+        match self.0 {}
+    }
+
     pub(crate) fn graph_counts(&self) -> GraphCounts {
         match self.0 {}
     }

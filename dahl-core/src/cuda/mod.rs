@@ -37,7 +37,8 @@ pub use dahl_cuda::{CudaImage, CudaProgram, CudaTexts};
 pub use dahl_driver::no_compiler;
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use dahl_driver::{
-    Captured, Cudnn, Function, KernelParameters, LaunchConfig, Names, Pinned, ProgramGraph, Queue, Unloaded,
+    Captured, Condition, Cudnn, Function, Handle, KernelParameters, LaunchConfig, Names, Pinned,
+    ProgramGraph, Queue, Repeats, Unloaded,
 };
 #[cfg(feature = "cuda")]
 pub(crate) use dahl_driver::{

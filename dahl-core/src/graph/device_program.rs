@@ -8,6 +8,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::record::Submitted;
 use super::replay::Replay;
@@ -21,7 +22,8 @@ const MOST_PAUSED: u32 = 64;
 /// A program as one graph of a device.
 ///
 /// # Invariant
-/// W: `tasks` is kept for as long as this is, and has a task for each step.
+/// W: `tasks` is kept for as long as this is used, and has a task for each step. (A program whose body this is is used no longer
+/// than the instance that keeps the body's.)
 pub(crate) struct DeviceProgram {
     /// In an order in which they may run.
     pub(crate) steps: Box<[DeviceStep]>,
@@ -61,6 +63,19 @@ pub(crate) struct DeviceStep {
     pub(crate) resets: Box<[u32]>,
     /// For a step that discards a value, if zeros take its place: how many bytes.
     pub(crate) clears: Option<usize>,
+    /// For a branch or a loop, whose first array is the condition.
+    pub(crate) flow: Option<DeviceFlow>,
+}
+
+/// A branch or a loop that the device decides.
+#[derive(Debug)]
+pub(crate) struct DeviceFlow {
+    /// Whether its only body runs as long as the condition holds.
+    pub(crate) repeats: bool,
+    /// The bytes of the condition's element, and the bits of which one is set if the condition holds.
+    pub(crate) element: (usize, u64),
+    /// The bodies, whose bound arrays are those of the step; none for one without steps.
+    pub(crate) bodies: Box<[Option<Arc<DeviceProgram>>]>,
 }
 
 /// Where an array is on the device.

@@ -41,7 +41,7 @@ pub(crate) use callback::{Callback, Outcome};
 pub(crate) use chain::{Events, Link};
 pub(crate) use commute_lock::LockWaiter;
 pub(crate) use content::Content;
-pub(crate) use device_program::{DeviceProgram, DeviceStep, Fill, Source};
+pub(crate) use device_program::{DeviceFlow, DeviceProgram, DeviceStep, Fill, Source};
 pub(crate) use home::Origin;
 pub(crate) use host::{Dispatch, Engine, Host, HostParts};
 pub(crate) use log::{Entries, Log, SlotCursor, span};

@@ -16,6 +16,9 @@ pub struct Flow {
     pub repeats: bool,
     /// Whether the condition holds, by the bytes of its element.
     pub(crate) holds: fn(&[u8]) -> bool,
+    /// The bits of the element of which one is set if the condition holds, from the lowest byte on: for devices. None if the
+    /// element is of a type of another crate, whose zeros nobody else knows.
+    pub(crate) bits: Option<u64>,
 }
 
 /// A branch or a loop of a recording.

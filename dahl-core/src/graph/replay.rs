@@ -23,7 +23,7 @@ pub(crate) struct Node {
     /// For a branch or a loop, which no worker runs.
     pub(crate) bodies: Option<Box<dyn Bodies>>,
     /// For a whole program that a device runs as one graph.
-    pub(crate) device_program: Option<Box<DeviceProgram>>,
+    pub(crate) device_program: Option<Arc<DeviceProgram>>,
     replay: *const Replay,
 }
 
@@ -111,7 +111,7 @@ impl Replay {
     }
 
     /// Makes the only task a whole program that a device runs, before the first replay.
-    pub(crate) fn set_device_program(&mut self, program: Box<DeviceProgram>) {
+    pub(crate) fn set_device_program(&mut self, program: Arc<DeviceProgram>) {
         self.nodes[0].device_program = Some(program);
     }
 

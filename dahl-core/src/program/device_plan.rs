@@ -1,13 +1,14 @@
 //! Whether a device can run a program as one graph, and where its arrays are there: [`device_program`].
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::array_spec::{ArraySpec, Begins, Place};
 use super::step_kind::StepKind;
 use crate::access::AccessMode;
 use crate::description::{Placement, Step as Part, TaskDesc};
 use crate::executor::Executor;
-use crate::graph::{DeviceProgram, DeviceStep, Fill, Replay, Source};
+use crate::graph::{DeviceFlow, DeviceProgram, DeviceStep, Fill, Flow, Replay, Source};
 use crate::memory::ALIGN_BYTES;
 use crate::observer::Forecast as _;
 
@@ -20,6 +21,10 @@ pub(super) struct PlannedStep<'s> {
     pub(super) after: &'s [u32],
     /// Whether each call sets plain arguments of it.
     pub(super) varies: bool,
+    /// Of a branch or of a loop: what a device runs of each body, nothing for one without steps; or why no device does.
+    pub(super) bodies: Vec<Result<Option<Arc<DeviceProgram>>, &'s str>>,
+    /// Of a branch or of a loop: for each array, whether a body changes it.
+    pub(super) body_changes: Vec<bool>,
 }
 
 /// The device's worker that runs programs as one graph: that of the first CUDA device.
@@ -58,18 +63,16 @@ pub(super) unsafe fn device_program(
     }
     let mut device_steps = Vec::with_capacity(steps.len());
     for ((number, step), before) in steps.iter().enumerate().zip(before) {
-        let is_task = match &step.kind {
-            StepKind::Task(desc) => {
-                require_device(executor, worker, desc)?;
-                true
-            }
-            StepKind::Flow(flow) => return Err(format!("`{}` decides on the host", flow.name())),
-            StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => false,
-        };
+        let mut flow = None;
+        match &step.kind {
+            StepKind::Task(desc) => require_device(executor, worker, desc)?,
+            StepKind::Flow(of) => flow = Some(device_flow(executor, worker, arrays, step, *of)?),
+            StepKind::Split(_) | StepKind::Join(_) | StepKind::Forget => {}
+        }
         let sources = step.arrays.iter().enumerate().map(|(index, array)| match array {
             None => Ok(Source::Scratch),
-            // Splits and joins touch no memory here.
-            Some(_) if !is_task && !matches!(step.kind, StepKind::Forget) => Ok(Source::Scratch),
+            // They touch no memory here.
+            Some(_) if matches!(step.kind, StepKind::Split(_) | StepKind::Join(_)) => Ok(Source::Scratch),
             Some(array) => places.source(*array, step, index),
         });
         let sources = sources.collect::<Result<_, String>>()?;
@@ -80,6 +83,7 @@ pub(super) unsafe fn device_program(
             before: before.into(),
             resets: resets.collect(),
             clears: places.clears(steps, number),
+            flow,
         });
     }
     let (bound, bound_arrays) = places.bound(steps);
@@ -92,6 +96,29 @@ pub(super) unsafe fn device_program(
     let varying = steps.iter().enumerate().filter(|(_, step)| step.varies);
     program.varying = varying.map(|(number, _)| number as u32).collect();
     Ok(program)
+}
+
+/// A branch or a loop, if the device can decide it and run its bodies.
+fn device_flow(
+    executor: &Executor,
+    worker: usize,
+    arrays: &[ArraySpec],
+    step: &PlannedStep<'_>,
+    flow: Flow,
+) -> Result<DeviceFlow, String> {
+    let on_host = |reason: &str| format!("`{}` decides on the host: {reason}", flow.name());
+    let device = executor.devices().and_then(|devices| devices.cuda(executor.worker(worker).node));
+    device.ok_or("there is no CUDA device")?.conditional_nodes().map_err(|reason| on_host(&reason))?;
+    let condition = step.arrays.first().copied().flatten().ok_or("a condition is no array")?;
+    let element = arrays[condition].element;
+    let bits = flow.bits.ok_or_else(|| on_host(&format!("nobody knows which `{}` is zero", element.name)))?;
+    let bodies = step.bodies.iter().zip(flow.bodies()).map(|(body, name)| match body {
+        Ok(None) if flow.repeats => Err(on_host("its body has no tasks")),
+        Ok(body) => Ok(body.clone()),
+        Err(reason) => Err(on_host(&format!("no device runs its body `{name}`: {reason}"))),
+    });
+    let bodies = bodies.collect::<Result<_, String>>()?;
+    Ok(DeviceFlow { repeats: flow.repeats, element: (element.size_bytes, bits), bodies })
 }
 
 /// Requires that a device can run a task.
@@ -175,9 +202,15 @@ impl<'a> Places<'a> {
 
     /// How a step uses an array, if that was the first use of all, and whether it changes it. None if it touches no element.
     fn first_use(&self, step: &PlannedStep<'_>, index: usize, array: usize) -> Option<(AccessMode, bool)> {
-        let StepKind::Task(desc) = &step.kind else {
-            let mode = if self.whole_of.contains_key(&array) { AccessMode::RW } else { AccessMode::W };
-            return matches!(step.kind, StepKind::Forget).then_some((mode, true));
+        let desc = match &step.kind {
+            StepKind::Task(desc) => desc,
+            StepKind::Flow(_) => {
+                let changes = step.body_changes[index];
+                return Some((if changes { AccessMode::RW } else { AccessMode::R }, changes));
+            }
+            StepKind::Forget if self.whole_of.contains_key(&array) => return Some((AccessMode::RW, true)),
+            StepKind::Forget => return Some((AccessMode::W, true)),
+            StepKind::Split(_) | StepKind::Join(_) => return None,
         };
         let changes = !desc.access(index).mode.is_shared();
         let mode = match overwrites(desc, index) && !self.whole_of.contains_key(&array) {

@@ -2,9 +2,11 @@
 
 use std::panic::Location;
 
+use half::{bf16, f16};
+
 use crate::arena::Arena;
 use crate::array::{Scalar, is_recording};
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{ArrayState, Flow, Host, Log, LoggedFlow};
 use crate::tape::SealedScope;
@@ -67,7 +69,7 @@ pub trait ControlFlow: SealedScope + Sized {
         mut body: impl FnMut(&Self, bool) -> Result<()>,
     ) -> Result<()> {
         let location = Location::caller();
-        let flow = Flow { repeats: false, holds: holds::<T> };
+        let flow = Flow { repeats: false, holds: holds::<T>, bits: bits::<T>() };
         let mut inside = self.begin_body(flow.name(), location)?;
         let mut run = |holds| {
             let result = body(&inside, holds);
@@ -103,7 +105,7 @@ pub trait ControlFlow: SealedScope + Sized {
         mut body: impl FnMut(&Self, &mut Scalar<'c, T>) -> Result<()>,
     ) -> Result<()> {
         let location = Location::caller();
-        let flow = Flow { repeats: true, holds: holds::<T> };
+        let flow = Flow { repeats: true, holds: holds::<T>, bits: bits::<T>() };
         let mut inside = self.begin_body(flow.name(), location)?;
         let mut run = |condition: &mut Scalar<'c, T>| {
             let result = body(&inside, condition);
@@ -149,6 +151,19 @@ fn holds<T: Element>(bytes: &[u8]) -> bool {
     bytemuck::pod_read_unaligned::<T>(bytes) != T::ZERO
 }
 
+/// The bits of an element of which one is set if it is not zero: all but the sign of a float. None for a type of another crate.
+fn bits<T: Element>() -> Option<u64> {
+    let element = ElementType::of::<T>();
+    let is_float = element.is::<f16>() || element.is::<bf16>() || element.is::<f32>() || element.is::<f64>();
+    let is_integer = element.is::<u8>() || element.is::<u32>() || element.is::<i32>() || element.is::<i64>();
+    let all = || u64::MAX >> (64 - 8 * element.size_bytes);
+    match (is_float, is_integer) {
+        (true, _) => Some(all() >> 1),
+        (_, true) => Some(all()),
+        _ => None,
+    }
+}
+
 /// The log, if the scope and the condition are those of a program that is recorded.
 ///
 /// # Errors
@@ -186,5 +201,31 @@ fn settle(host: &Host) {
     for array in host.arrays().iter() {
         array.partitions().join_unused(array);
         array.reductions().settle(array);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Element>(elements: &[T]) {
+        let bits = bits::<T>().expect("it is a type of dahl's");
+        for element in elements {
+            let bytes = bytemuck::bytes_of(element);
+            let value = bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+            assert_eq!(value & bits != 0, holds::<T>(bytes), "{element} of {}", T::NAME);
+        }
+    }
+
+    #[test]
+    fn a_device_finds_by_bits_what_the_host_finds_by_comparison() {
+        check(&[0.0_f32, -0.0, 1.0, -1.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::from_bits(1)]);
+        check(&[0.0_f64, -0.0, 1.0, -1.0, f64::NAN, -f64::NAN, f64::NEG_INFINITY, f64::from_bits(1)]);
+        check(&(0..=u16::MAX).map(f16::from_bits).collect::<Vec<_>>());
+        check(&(0..=u16::MAX).map(bf16::from_bits).collect::<Vec<_>>());
+        check(&(0..=u8::MAX).collect::<Vec<_>>());
+        check(&[0_u32, 1, 1 << 31, u32::MAX]);
+        check(&[0_i32, 1, -1, i32::MIN]);
+        check(&[0_i64, 1, -1, i64::MIN, 1 << 32]);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::panic::Location;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::array_spec::ArraySpec;
 use super::device_plan::{PlannedStep, device_program, device_worker};
@@ -36,7 +37,7 @@ impl OnDevice {
         if steps.is_empty() {
             return Err("it has no tasks".to_owned());
         }
-        // SAFETY: the instance keeps both.
+        // SAFETY: the instance keeps both, and the bodies.
         let program = unsafe { device_program(executor, worker, arrays, steps, replay) }?;
         let record = Record::new(u32::MAX);
         // SAFETY: nothing else knows the record.
@@ -50,7 +51,7 @@ impl OnDevice {
             unsafe { record.bind(index, ptr::null()) };
         }
         let mut replay = Replay::new(vec![(record, Vec::new())]);
-        replay.set_device_program(Box::new(program));
+        replay.set_device_program(Arc::new(program));
         let node = &replay.nodes()[0];
         // SAFETY: as above.
         drop(unsafe { node.record.set_party(Party::Node(node.address())) });
@@ -71,8 +72,8 @@ impl OnDevice {
     }
 
     /// What the device runs.
-    pub(super) fn program(&self) -> Option<&DeviceProgram> {
-        self.replay.nodes()[0].device_program.as_deref()
+    pub(super) fn program(&self) -> Option<&Arc<DeviceProgram>> {
+        self.replay.nodes()[0].device_program.as_ref()
     }
 
     /// Begins a replay as one task.

@@ -183,7 +183,7 @@ pub struct GraphStatistics {
     pub refused: u64,
     /// The number of graph launches.
     pub launches: u64,
-    /// The number of kernels in these launches.
+    /// The number of kernels in these launches, without those in the bodies of branches and loops.
     pub kernels: u64,
     /// How many of them had other parameters than in the previous launch.
     pub updated: u64,

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     self, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice,
-    CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
-    CUgraphNode, CUmemAccessDesc, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream,
-    CUstreamCaptureMode,
+    CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
+    CUgraphConditionalHandle, CUgraphEdgeData, CUgraphExec, CUgraphNode, CUgraphNodeParams, CUgraphNodeType,
+    CUmemAccessDesc, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream, CUstreamCaptureMode,
 };
 use libloading::Library;
 
@@ -92,6 +92,7 @@ calls! {
         cuGetErrorString(code: Code, text: *mut *const c_char);
     }
     cuInit(flags: c_uint);
+    cuDriverGetVersion(version: *mut c_int);
     cuDeviceGetCount(count: *mut c_int);
     cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
@@ -150,6 +151,15 @@ calls! {
     cuGraphAddChildGraphNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, child: CUgraph
     );
+    cuGraphConditionalHandleCreate(
+        handle: *mut CUgraphConditionalHandle, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint
+    );
+    cuGraphAddNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, edges: *const CUgraphEdgeData, count: usize,
+        what: *mut CUgraphNodeParams
+    );
+    cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+    cuGraphNodeGetType(node: CUgraphNode, kind: *mut CUgraphNodeType);
     cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
     cuGraphExecDestroy(executable: CUgraphExec);
     cuGraphExecKernelNodeSetParams_v2(executable: CUgraphExec, node: CUgraphNode, launch: *const CUDA_KERNEL_NODE_PARAMS);

@@ -9,7 +9,7 @@ pub struct GraphCounts {
     pub refused: u64,
     /// Launches of graphs.
     pub replayed: u64,
-    /// Kernels that they launched.
+    /// Kernels that they launched, without those of bodies.
     pub kernels: u64,
     /// Nodes whose parameters were changed.
     pub updated: u64,

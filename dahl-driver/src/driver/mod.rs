@@ -6,6 +6,7 @@
 
 mod allocation;
 mod calls;
+mod conditional;
 mod context;
 mod device;
 mod error;
@@ -27,6 +28,7 @@ mod stream;
 mod timeline;
 
 pub use allocation::{Allocation, Moved};
+pub use conditional::{Condition, Handle, Repeats};
 pub use device::{CudaDevice, DeviceSearch};
 pub use error::CudaError;
 pub use event::Event;

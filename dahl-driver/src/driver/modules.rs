@@ -94,7 +94,7 @@ impl Modules {
     /// Whether these entry points of an image are not known to be of no use: one of text needs a compiler.
     pub(super) fn may_load(&self, image: &'static CudaImage, entries: impl Iterator<Item = String>) -> bool {
         let is_possible = match image {
-            CudaImage::Fatbin(_) | CudaImage::Ptx(_) => true,
+            CudaImage::Fatbin(_) | CudaImage::Ptx(_) | CudaImage::Text(_) => true,
             CudaImage::Program(_) | CudaImage::Source(_) => compiler().is_ok(),
             CudaImage::Missing(_) => false,
         };
@@ -169,6 +169,7 @@ impl Modules {
         match image {
             CudaImage::Fatbin(bytes) => self.load_data(bytes),
             CudaImage::Ptx(packed) => self.load_ptx(packed, entry),
+            CudaImage::Text(text) => self.load_data(&[text.as_bytes(), &[0]].concat()),
             CudaImage::Program(program) => {
                 let code = program.with_entry(entry, |program| self.compile(program));
                 let damaged = || Err("the program's texts are damaged: build it anew".to_owned());

@@ -2,7 +2,7 @@
 //! again. `GRAPHS.md` says what it is for.
 
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{
     CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype,
@@ -16,22 +16,44 @@ use super::launches::{Form, KernelParameters, LaunchConfig};
 use super::modules::Function;
 use super::stream::COMPUTE;
 
-/// A graph of work on a device.
+/// A graph of work on a device, or the body of a conditional node of such a graph.
 ///
 /// # Invariant
-/// G: `raw`, `executable` unless it is null, and `nodes` are the driver's until this is dropped.
+/// G: `raw` and `nodes` are the driver's until `whole` is dropped.
 #[derive(Debug)]
 pub struct ProgramGraph {
     raw: CUgraph,
-    executable: CUgraphExec,
     nodes: Vec<CUgraphNode>,
     /// How many of them are kernels, or calls of libraries.
     kernels: u64,
+    whole: Arc<Whole>,
+}
+
+// SAFETY: graphs of the driver may be used by any thread, by one at a time: calls hold the lock of the whole graph.
+unsafe impl Send for ProgramGraph {}
+
+/// What a graph and the bodies of its conditional nodes have in common.
+///
+/// # Invariant
+/// G: `raw`, and what `executable` has unless it is null, are the driver's until this is dropped.
+#[derive(Debug)]
+struct Whole {
+    raw: CUgraph,
+    /// Locked while the driver uses the graph, or a body of it.
+    executable: Mutex<Executable>,
     device: Arc<CudaDevice>,
 }
 
-// SAFETY: graphs of the driver may be used by any thread, by one at a time: changes need the graph exclusively.
-unsafe impl Send for ProgramGraph {}
+/// What the driver has made of a whole graph: null before it is instantiated.
+#[derive(Debug)]
+pub(super) struct Executable(CUgraphExec);
+
+// SAFETY: as for `ProgramGraph`.
+unsafe impl Send for Executable {}
+// SAFETY: as for `ProgramGraph`.
+unsafe impl Send for Whole {}
+// SAFETY: as for `ProgramGraph`.
+unsafe impl Sync for Whole {}
 
 /// What a call of a library put into a queue, to be a node of a graph.
 ///
@@ -53,27 +75,45 @@ impl ProgramGraph {
         let mut raw = ptr::null_mut();
         // SAFETY: room for a graph; 0 is the only flag that exists.
         check("cuGraphCreate", unsafe { calls::cuGraphCreate(&raw mut raw, 0) })?;
-        Ok(Self {
-            raw,
-            executable: ptr::null_mut(),
-            nodes: Vec::new(),
-            kernels: 0,
-            device: Arc::clone(device),
-        })
+        let executable = Mutex::new(Executable(ptr::null_mut()));
+        let whole = Arc::new(Whole { raw, executable, device: Arc::clone(device) });
+        Ok(Self { raw, nodes: Vec::new(), kernels: 0, whole })
+    }
+
+    /// The body of a conditional node of this graph.
+    ///
+    /// # Safety
+    /// `raw` is that body.
+    pub(super) unsafe fn body(&self, raw: CUgraph) -> Self {
+        Self { raw, nodes: Vec::new(), kernels: 0, whole: Arc::clone(&self.whole) }
+    }
+
+    pub(super) fn raw(&self) -> CUgraph {
+        self.raw
+    }
+
+    pub(super) fn device(&self) -> &Arc<CudaDevice> {
+        &self.whole.device
+    }
+
+    /// Keeps others from using the whole graph.
+    pub(super) fn alone(&self) -> MutexGuard<'_, Executable> {
+        self.whole.executable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a node after others, none of which is there twice. `add` is given room for it, the graph, and those others.
-    fn add(
+    pub(super) fn add(
         &mut self,
         call: &'static str,
         after: &[usize],
         add: impl FnOnce(&mut CUgraphNode, CUgraph, &[CUgraphNode]) -> super::error::Code,
     ) -> Result<usize, CudaError> {
-        let device = Arc::clone(&self.device);
-        let _entered = device.enter()?;
+        let _entered = self.device().enter()?;
         let before: Vec<CUgraphNode> = after.iter().map(|&node| self.nodes[node]).collect();
         let mut node = ptr::null_mut();
+        let alone = self.alone();
         check(call, add(&mut node, self.raw, &before))?;
+        drop(alone);
         self.nodes.push(node);
         Ok(self.nodes.len() - 1)
     }
@@ -91,7 +131,7 @@ impl ProgramGraph {
         after: &[usize],
     ) -> Result<usize, CudaError> {
         let form = Form::new(function, config);
-        self.device.ask_for_shared(&form)?;
+        self.device().ask_for_shared(&form)?;
         let mut pointers = parameters.pointers();
         let launch = form.node(&mut pointers);
         self.kernels += 1;
@@ -114,15 +154,15 @@ impl ProgramGraph {
         config: LaunchConfig,
         parameters: KernelParameters<'_>,
     ) -> Result<(), CudaError> {
-        let _entered = self.device.enter()?;
+        let _entered = self.device().enter()?;
         let form = Form::new(function, config);
-        self.device.ask_for_shared(&form)?;
+        self.device().ask_for_shared(&form)?;
         let mut pointers = parameters.pointers();
         let launch = form.node(&mut pointers);
-        let (executable, node) = (self.executable, self.nodes[node]);
+        let (executable, node) = (self.alone(), self.nodes[node]);
         // SAFETY: G; the driver has read the values when the call returns.
-        let code = unsafe { calls::cuGraphExecKernelNodeSetParams_v2(executable, node, &raw const launch) };
-        self.device.counts_of_graphs().updated += 1;
+        let code = unsafe { calls::cuGraphExecKernelNodeSetParams_v2(executable.0, node, &raw const launch) };
+        self.device().counts_of_graphs().updated += 1;
         check("cuGraphExecKernelNodeSetParams", code)
     }
 
@@ -144,7 +184,7 @@ impl ProgramGraph {
         };
         let width = bytes / size as usize;
         let set = CUDA_MEMSET_NODE_PARAMS { dst: to, pitch: 0, value, elementSize: size, width, height: 1 };
-        let context = self.device.context().raw();
+        let context = self.device().context().raw();
         self.add("cuGraphAddMemsetNode", after, |node, graph, before| {
             // SAFETY: as in `add_launch`.
             unsafe {
@@ -171,7 +211,7 @@ impl ProgramGraph {
         bytes: usize,
         after: &[usize],
     ) -> Result<usize, CudaError> {
-        let (copy, context) = (copy(to, from, bytes), self.device.context().raw());
+        let (copy, context) = (copy(to, from, bytes), self.device().context().raw());
         self.add("cuGraphAddMemcpyNode", after, |node, graph, before| {
             // SAFETY: as in `add_launch`.
             unsafe {
@@ -198,12 +238,12 @@ impl ProgramGraph {
         from: u64,
         bytes: usize,
     ) -> Result<(), CudaError> {
-        let _entered = self.device.enter()?;
-        let (copy, context) = (copy(to, from, bytes), self.device.context().raw());
-        let (executable, node) = (self.executable, self.nodes[node]);
+        let _entered = self.device().enter()?;
+        let (copy, context) = (copy(to, from, bytes), self.device().context().raw());
+        let (executable, node) = (self.alone(), self.nodes[node]);
         // SAFETY: G; the driver has read the values when the call returns.
         let code =
-            unsafe { calls::cuGraphExecMemcpyNodeSetParams(executable, node, &raw const copy, context) };
+            unsafe { calls::cuGraphExecMemcpyNodeSetParams(executable.0, node, &raw const copy, context) };
         check("cuGraphExecMemcpyNodeSetParams", code)
     }
 
@@ -224,20 +264,21 @@ impl ProgramGraph {
     /// # Safety
     /// As [`add_call`](Self::add_call).
     pub unsafe fn set_call(&mut self, node: usize, call: &Captured) -> Result<(), CudaError> {
-        let _entered = self.device.enter()?;
+        let _entered = self.device().enter()?;
+        let (executable, node) = (self.alone(), self.nodes[node]);
         // SAFETY: G of both; the driver copies the second.
-        let code =
-            unsafe { calls::cuGraphExecChildGraphNodeSetParams(self.executable, self.nodes[node], call.raw) };
+        let code = unsafe { calls::cuGraphExecChildGraphNodeSetParams(executable.0, node, call.raw) };
         check("cuGraphExecChildGraphNodeSetParams", code)
     }
 
-    /// Makes it ready to be launched. It gets no more nodes.
+    /// Makes it ready to be launched, with the bodies of its conditional nodes. They get no more nodes.
     pub fn instantiate(&mut self) -> Result<(), CudaError> {
-        let _entered = self.device.enter()?;
+        let _entered = self.device().enter()?;
+        let mut executable = self.alone();
         // SAFETY: room for an executable graph; 0 for none of the flags.
-        let code = unsafe { calls::cuGraphInstantiateWithFlags(&raw mut self.executable, self.raw, 0) };
+        let code = unsafe { calls::cuGraphInstantiateWithFlags(&raw mut executable.0, self.raw, 0) };
         check("cuGraphInstantiate", code)?;
-        let mut counts = self.device.counts_of_graphs();
+        let mut counts = self.device().counts_of_graphs();
         (counts.instantiated, counts.kept) = (counts.instantiated + 1, counts.kept + 1);
         Ok(())
     }
@@ -245,11 +286,11 @@ impl ProgramGraph {
     /// Puts all of it into the compute stream.
     ///
     /// # Safety
-    /// As said when its nodes were added. It has been [instantiated](Self::instantiate).
+    /// As said when its nodes were added. It is no body, and has been [instantiated](Self::instantiate).
     pub unsafe fn launch(&mut self) -> Result<(), CudaError> {
         // SAFETY: G; the rest is the caller's.
-        unsafe { self.device.stream(COMPUTE).launch_graph(self.executable) }?;
-        let mut counts = self.device.counts_of_graphs();
+        unsafe { self.device().stream(COMPUTE).launch_graph(self.alone().0) }?;
+        let mut counts = self.device().counts_of_graphs();
         (counts.replayed, counts.kernels) = (counts.replayed + 1, counts.kernels + self.kernels);
         Ok(())
     }
@@ -286,13 +327,14 @@ fn copy(to: u64, from: u64, bytes: usize) -> CUDA_MEMCPY3D {
     }
 }
 
-impl Drop for ProgramGraph {
+impl Drop for Whole {
     fn drop(&mut self) {
         let Ok(_entered) = self.device.enter() else { return };
-        if !self.executable.is_null() {
+        let Executable(executable) = self.executable.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !executable.is_null() {
             self.device.counts_of_graphs().kept -= 1;
             // SAFETY: G; what was launched of it still runs.
-            unsafe { calls::cuGraphExecDestroy(self.executable) };
+            unsafe { calls::cuGraphExecDestroy(*executable) };
         }
         // SAFETY: G.
         unsafe { calls::cuGraphDestroy(self.raw) };
@@ -302,6 +344,14 @@ impl Drop for ProgramGraph {
 impl Captured {
     pub(super) fn new(raw: CUgraph, context: &Arc<Context>) -> Self {
         Self { raw, context: Arc::clone(context) }
+    }
+
+    pub(super) fn raw(&self) -> CUgraph {
+        self.raw
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.context
     }
 }
 

@@ -39,7 +39,7 @@ enum : unsigned {
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED };
 enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_ACTIVE, CU_STREAM_CAPTURE_STATUS_INVALIDATED };
 enum CUmemorytype : unsigned { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED };
-enum CUgraphNodeType : int { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY, NODE_MEM_ALLOC = 10, NODE_MEM_FREE };
+enum CUgraphNodeType : int { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY, NODE_MEM_ALLOC = 10, NODE_MEM_FREE, NODE_CONDITIONAL = 13 };
 
 struct CUuuid {
     unsigned char bytes[16];
@@ -118,6 +118,22 @@ struct CUDA_MEMCPY3D {
     void *dstArray, *reserved1;
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height, Depth;
+};
+struct CUDA_CONDITIONAL_NODE_PARAMS {
+    uint64_t handle;
+    unsigned type; // 0: if, 1: while, 2: switch
+    unsigned size;
+    CUgraph *phGraph_out;
+    CUcontext ctx;
+};
+struct CUgraphNodeParams {
+    CUgraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        CUDA_CONDITIONAL_NODE_PARAMS conditional;
+    };
+    long long reserved2;
 };
 struct CUgraphExecUpdateResultInfo {
     int result; // 0: updated; 1: not

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conditional.h"
 #include "launch.h"
 
 std::mutex &driver_mutex() {
@@ -39,6 +40,8 @@ Driver::Driver(const Settings &settings) : settings(settings), random(settings.s
         devices.push_back(std::move(device));
     }
 }
+
+Driver::~Driver() = default;
 
 CUresult found_error(const std::string &what, CUresult error) {
     fprintf(stderr, "fake CUDA: %s\n", what.c_str());
@@ -139,7 +142,7 @@ API cuInit(unsigned flags) {
 }
 
 API cuDriverGetVersion(int *version) {
-    *version = CUDA_VERSION;
+    *version = driver().settings.version;
     return CUDA_SUCCESS;
 }
 

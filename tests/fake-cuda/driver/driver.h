@@ -14,6 +14,7 @@ struct Module;
 struct Function;
 struct Graph;
 struct GraphExec;
+struct Condition;
 
 struct Driver {
     Settings settings;
@@ -27,10 +28,12 @@ struct Driver {
     uint64_t next_id = 1;
 
     std::unordered_set<void *> handles; // that exist, of any kind
+    std::map<uint64_t, Condition> conditions; // of conditional nodes, by their handles
     std::vector<std::unique_ptr<Stream>> streams; // also those that were destroyed
     std::vector<std::unique_ptr<Pool>> pools;     // likewise
 
     explicit Driver(const Settings &settings);
+    ~Driver();
 
     Device &device(int ordinal) { return *devices[size_t(ordinal)]; }
     bool has_device(int ordinal) const { return ordinal >= 0 && size_t(ordinal) < devices.size(); }

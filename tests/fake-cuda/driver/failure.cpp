@@ -33,6 +33,7 @@ static const Named KINDS[] = {
     {"graph", Kind::Graph, CUDA_ERROR_OUT_OF_MEMORY},
     {"library", Kind::Library, CUresult(13)}, // a status of the library's: that work failed
     {"fault", Kind::Fault, CUDA_ERROR_ILLEGAL_ADDRESS},
+    {"body", Kind::Body, CUDA_ERROR_LAUNCH_FAILED},
     {"lost", Kind::Lost, CUDA_ERROR_UNKNOWN},
 };
 
@@ -78,7 +79,7 @@ CUresult Failures::next(Kind kind, int device) {
     counts[kind]++;
     CUresult error = CUDA_SUCCESS;
     for (Demand &demand : demands) {
-        bool counts = demand.kind == kind || (demand.kind == Kind::Any && kind != Kind::Fault && kind != Kind::Lost);
+        bool counts = demand.kind == kind || (demand.kind == Kind::Any && kind != Kind::Fault && kind != Kind::Body && kind != Kind::Lost);
         if (!counts || (demand.device >= 0 && demand.device != device)) continue;
         demand.seen++;
         if (demand.seen >= demand.at && demand.seen <= demand.end && !error) error = demand.error;

@@ -7,8 +7,8 @@
 
 #include "api.h"
 
-// Kinds of calls; `Fault` counts kernels that run, and `Lost` any call.
-enum class Kind { Any, Init, Device, Context, Module, Alloc, HostAlloc, Free, Copy, Set, Launch, Stream, Event, Wait, Query, Graph, Library, Fault, Lost };
+// Kinds of calls; `Fault` counts kernels that run, `Body` bodies of conditional nodes that run, and `Lost` any call.
+enum class Kind { Any, Init, Device, Context, Module, Alloc, HostAlloc, Free, Copy, Set, Launch, Stream, Event, Wait, Query, Graph, Library, Fault, Body, Lost };
 
 class Failures {
     struct Demand {

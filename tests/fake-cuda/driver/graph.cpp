@@ -1,12 +1,13 @@
 #include "graph.h"
 
+#include "conditional.h"
 #include "copy.h"
 #include "driver.h"
 #include "race.h"
 #include "set.h"
 
 Node *Graph::add(Work work, std::vector<Node *> after) {
-    nodes.push_back(std::make_unique<Node>(Node{this, std::move(work), std::move(after)}));
+    nodes.push_back(std::make_unique<Node>(Node{this, std::move(work), std::move(after), nullptr}));
     return nodes.back().get();
 }
 
@@ -19,7 +20,10 @@ template <class F> static CUresult of_graph(CUgraph graph, F body) {
     return in_context(Kind::Graph, [&](Context &context) { return driver().has(graph) ? body(context) : CUDA_ERROR_INVALID_HANDLE; });
 }
 
-static CUresult add(CUgraphNode *to, CUgraph graph, const CUgraphNode *after, size_t count, Work work) {
+CUresult add_node(CUgraphNode *to, CUgraph graph, const CUgraphNode *after, size_t count, Work work) {
+    if (graph->body_context) {
+        if (CUresult error = check_in_body(*graph, work)) return error;
+    }
     for (size_t i = 0; i < count; i++) {
         if (!graph->has(after[i])) return CUDA_ERROR_INVALID_VALUE;
         if (std::find(after, after + i, after[i]) != after + i) return CUDA_ERROR_INVALID_VALUE; // no duplicates
@@ -46,21 +50,24 @@ API cuGraphCreate(CUgraph *graph, unsigned) {
 
 API cuGraphDestroy(CUgraph graph) {
     return initialised(Kind::Any, [&] {
-        if (!driver().remove(graph)) return CUDA_ERROR_INVALID_HANDLE;
+        if (!driver().has(graph)) return CUDA_ERROR_INVALID_HANDLE;
+        if (graph->body_context) return CUDA_ERROR_INVALID_VALUE; // its node's
+        driver().remove(graph);
+        forget_bodies(*graph);
         delete graph;
         return CUDA_SUCCESS;
     });
 }
 
 API cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count) {
-    return of_graph(graph, [&](Context &) { return add(node, graph, after, count, Work()); });
+    return of_graph(graph, [&](Context &) { return add_node(node, graph, after, count, Work()); });
 }
 
 API cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) {
     return of_graph(graph, [&](Context &context) {
         Work work;
         CUresult error = kernel_work(work, *parameters, context);
-        return error ? error : add(node, graph, after, count, std::move(work));
+        return error ? error : add_node(node, graph, after, count, std::move(work));
     });
 }
 
@@ -68,7 +75,7 @@ API cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *af
     return of_graph(graph, [&](Context &) {
         Work work;
         CUresult error = copy_work(work, *copy);
-        return error ? error : add(node, graph, after, count, std::move(work));
+        return error ? error : add_node(node, graph, after, count, std::move(work));
     });
 }
 
@@ -76,7 +83,7 @@ API cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *af
     return of_graph(graph, [&](Context &) {
         Work work;
         CUresult error = set_work(work, p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
-        return error ? error : add(node, graph, after, count, std::move(work));
+        return error ? error : add_node(node, graph, after, count, std::move(work));
     });
 }
 
@@ -90,7 +97,7 @@ API cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *afte
             function(data);
             return CUDA_SUCCESS;
         };
-        return add(node, graph, after, count, std::move(work));
+        return add_node(node, graph, after, count, std::move(work));
     });
 }
 
@@ -138,8 +145,11 @@ API cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
     return CUDA_SUCCESS;
 }
 
-static void copy_nodes(const Graph &from, Graph &to, std::map<const Node *, Node *> &of) {
-    for (const auto &node : from.nodes) of[node.get()] = to.add(node->work, {});
+void copy_nodes(const Graph &from, Graph &to, std::map<const Node *, Node *> &of) {
+    for (const auto &node : from.nodes) {
+        Node *copy = of[node.get()] = to.add(node->work, {});
+        if (node->conditional) copy->conditional = node->conditional->copy(of);
+    }
     for (const auto &node : from.nodes) {
         for (const Node *before : node->after) of[node.get()]->after.push_back(of[before]);
     }
@@ -147,6 +157,7 @@ static void copy_nodes(const Graph &from, Graph &to, std::map<const Node *, Node
 
 API cuGraphClone(CUgraph *clone, CUgraph graph) {
     return of_graph(graph, [&](Context &) {
+        if (has_conditionals(*graph)) return CUDA_ERROR_NOT_SUPPORTED;
         std::map<const Node *, Node *> of;
         *clone = driver().add(new Graph);
         copy_nodes(*graph, **clone, of);
@@ -156,6 +167,8 @@ API cuGraphClone(CUgraph *clone, CUgraph graph) {
 
 static CUresult instantiate(CUgraphExec *exec, CUgraph graph) {
     return of_graph(graph, [&](Context &) {
+        if (graph->body_context) return CUDA_ERROR_INVALID_VALUE;
+        if (CUresult error = check_handles(*graph)) return error;
         auto made = std::make_unique<GraphExec>();
         copy_nodes(*graph, made->graph, made->of);
         if (CUresult error = check_races(made->graph)) return error;
@@ -201,35 +214,50 @@ static std::vector<const Node *> any_order(const Graph &graph) {
     return order;
 }
 
+CUresult run_nodes(const Graph &graph) {
+    for (const Node *node : any_order(graph)) {
+        CUresult error = node->conditional ? node->conditional->run() : driver().scheduler.perform(node->work);
+        if (error) return error;
+    }
+    return CUDA_SUCCESS;
+}
+
 // All nodes of a graph as one piece of work, in an order that the seed draws.
 static Work graph_work(const Graph &graph) {
     Work work;
     work.type = NODE_GRAPH;
     work.label = "graph of " + std::to_string(graph.nodes.size()) + " nodes";
-    auto nodes = std::make_shared<std::vector<Work>>();
-    for (const Node *node : any_order(graph)) {
-        nodes->push_back(node->work);
+    for (const auto &node : graph.nodes) {
         work.tells_host |= node->work.tells_host;
-        for (Access access : node->work.accesses) {
+        for (Access access : node->accesses()) {
             access.what = node->work.label + (access.what.empty() ? "" : ", " + access.what);
             work.accesses.push_back(access);
         }
     }
-    work.run = [nodes] {
-        for (const Work &node : *nodes) {
-            CUresult error = node.run ? driver().scheduler.perform(node) : CUDA_SUCCESS;
-            if (error) return error;
-        }
-        return CUDA_SUCCESS;
-    };
+    // The graph may change before this runs.
+    auto copy = std::make_shared<Graph>();
+    std::map<const Node *, Node *> of;
+    copy_nodes(graph, *copy, of);
+    work.run = [copy] { return run_nodes(*copy); };
     return work;
+}
+
+// The error if a graph may not be a node of another one.
+static CUresult check_child(const Graph &graph, const Graph &child) {
+    if (has_conditionals(child)) return CUDA_ERROR_NOT_SUPPORTED;
+    for (const auto &node : child.nodes) {
+        CUresult error = graph.body_context ? check_in_body(graph, node->work) : CUDA_SUCCESS;
+        if (error) return error;
+    }
+    return CUDA_SUCCESS;
 }
 
 API cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUgraph child) {
     return of_graph(graph, [&](Context &) {
         if (!driver().has(child) || child == graph) return CUDA_ERROR_INVALID_VALUE;
+        if (CUresult error = check_child(*graph, *child)) return error;
         if (CUresult error = check_races(*child)) return error;
-        return add(node, graph, after, count, graph_work(*child)); // a copy: the child may change
+        return add_node(node, graph, after, count, graph_work(*child)); // a copy: the child may change
     });
 }
 
@@ -238,6 +266,7 @@ API cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgra
         if (!driver().has(exec) || !driver().has(child)) return CUDA_ERROR_INVALID_HANDLE;
         auto found = exec->of.find(node);
         if (found == exec->of.end() || found->second->work.type != NODE_GRAPH) return CUDA_ERROR_INVALID_VALUE;
+        if (CUresult error = check_child(*found->second->graph, *child)) return error;
         if (CUresult error = check_races(*child)) return error;
         Work work = graph_work(*child);
         // Only what the nodes do it to may differ.
@@ -256,7 +285,12 @@ API cuGraphLaunch(CUgraphExec exec, CUstream handle) {
             if (CUresult error = check_races(exec->graph)) return error;
             exec->is_checked = true;
         }
-        return submit(stream, graph_work(exec->graph));
+        Work work = graph_work(exec->graph);
+        work.run = [run = work.run, handles = handles_of(exec->graph)] {
+            begin_conditions(handles);
+            return run();
+        };
+        return submit(stream, std::move(work));
     });
 }
 
@@ -272,6 +306,7 @@ static bool is_same_form(const Graph &a, const Graph &b) {
         const Node &mine = *a.nodes[i], &other = *b.nodes[i];
         of_a[&mine] = of_b[&other] = i;
         if (mine.work.type != other.work.type || mine.after.size() != other.after.size()) return false;
+        if (mine.conditional) return false; // handles would have to be the same too
         for (size_t j = 0; j < mine.after.size(); j++) {
             if (of_a[mine.after[j]] != of_b[other.after[j]]) return false;
         }

@@ -3,14 +3,20 @@
 
 #include "launch.h"
 
+struct Conditional;
+
 struct Node {
     Graph *graph;
     Work work;
     std::vector<Node *> after;
+    std::shared_ptr<Conditional> conditional; // whose bodies run in the place of `work`
+
+    std::vector<Access> accesses() const;
 };
 
 struct Graph {
     std::vector<std::unique_ptr<Node>> nodes;
+    Context *body_context = nullptr; // of a body of a conditional node: where its kernels run
 
     Node *add(Work work, std::vector<Node *> after);
     bool has(const Node *node) const;
@@ -24,6 +30,13 @@ struct GraphExec {
     // the last one ends.
     bool is_checked = false;
 };
+
+// Copies the nodes of a graph to another one. `of` finds a copy by the original.
+void copy_nodes(const Graph &from, Graph &to, std::map<const Node *, Node *> &of);
+// Adds a node after others, if work like this may be in the graph.
+CUresult add_node(CUgraphNode *to, CUgraph graph, const CUgraphNode *after, size_t count, Work work);
+// Runs all nodes now, in an order that the edges allow.
+CUresult run_nodes(const Graph &graph);
 
 // Adds work to the graph that a stream captures.
 CUresult capture(Stream &stream, Work work);

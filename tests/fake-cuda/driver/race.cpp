@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "conditional.h"
 #include "driver.h"
-#include "graph.h"
 
 static bool is_ordered(const Operation &before, const VectorClock &clock) {
     return clock.of(before.stream->number) >= before.clock.of(before.stream->number);
@@ -69,9 +69,9 @@ static bool comes_after(const Node *later, const Node *earlier) {
     return false;
 }
 
-static const Access *conflict(const Node &a, const Node &b) {
-    for (const Access &mine : a.work.accesses) {
-        for (const Access &other : b.work.accesses) {
+static const Access *conflict(const std::vector<Access> &a, const std::vector<Access> &b) {
+    for (const Access &mine : a) {
+        for (const Access &other : b) {
             if (mine.conflicts(other)) return &mine;
         }
     }
@@ -80,10 +80,18 @@ static const Access *conflict(const Node &a, const Node &b) {
 
 CUresult check_races(const Graph &graph) {
     if (!driver().settings.races) return CUDA_SUCCESS;
+    std::vector<std::vector<Access>> accesses;
+    for (const auto &node : graph.nodes) {
+        accesses.push_back(node->accesses());
+        if (!node->conditional) continue;
+        for (const auto &body : node->conditional->bodies) {
+            if (CUresult error = check_races(*body)) return error;
+        }
+    }
     for (size_t i = 0; i < graph.nodes.size(); i++) {
         for (size_t j = 0; j < i; j++) {
             const Node &a = *graph.nodes[i], &b = *graph.nodes[j];
-            const Access *access = conflict(a, b);
+            const Access *access = conflict(accesses[i], accesses[j]);
             if (!access || comes_after(&a, &b) || comes_after(&b, &a)) continue;
             return found("a race in a graph: " + a.work.label + " and " + b.work.label + " touch the same bytes of " + access->allocation->name() +
                              ", and no edges order them",

@@ -55,6 +55,8 @@ Settings Settings::read(const char *text) {
             settings.thread = number ? Yes : No;
         } else if (name == "findings" && (value == "error" || value == "report" || value == "abort")) {
             settings.findings = value == "error" ? Error : value == "report" ? Report : Abort;
+        } else if (name == "version" && is_number && number <= 99999) {
+            settings.version = int(number);
         } else if (name == "fail") {
             settings.fail = value;
         } else {

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "api.h"
+
 struct Settings {
     uint64_t seed = 1;
     int devices = 1;
@@ -16,6 +18,7 @@ struct Settings {
     bool trace = false;
     enum { No, Yes, WhenNeeded } thread = WhenNeeded;
     enum { Error, Report, Abort } findings = Error;
+    int version = CUDA_VERSION; // of CUDA, as the driver says
     std::string fail; // `failure.cpp` reads it
 
     // Reads all `FAKE_CUDA_NAME`, overridden by the words `name=value` of `text`. Prints words that it does not

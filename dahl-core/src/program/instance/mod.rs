@@ -191,8 +191,16 @@ impl Instance {
             drop(unsafe { node.record.set_party(Party::Node(node.address())) });
         }
         let planned = |step| {
-            let Step { kind, arrays, after, varying, .. }: &Step = step;
-            PlannedStep { kind, arrays, after, varies: !varying.is_empty() }
+            let Step { kind, arrays, after, varying, bodies, .. }: &Step = step;
+            let changes = |index| bodies.iter().any(|body| body.changes(index));
+            PlannedStep {
+                kind,
+                arrays,
+                after,
+                varies: !varying.is_empty(),
+                bodies: bodies.iter().map(|body| body.body_on_device()).collect(),
+                body_changes: (0..arrays.len()).map(changes).collect(),
+            }
         };
         let planned: Vec<_> = steps.iter().map(planned).collect();
         let bound_bytes = bound.iter().map(BoundSpec::bytes);
@@ -238,13 +246,24 @@ impl Instance {
     /// Whether a CUDA device runs it as one graph, or why it does not; nothing if the runtime has no devices.
     pub fn on_device(&self) -> Option<std::result::Result<(), &str>> {
         let result = match &self.on_device {
-            Ok(device) if device.program().is_some_and(DeviceProgram::is_refused) => {
+            Ok(device) if device.program().is_some_and(|program| program.is_refused()) => {
                 Err("the device refuses it, for a reason that was printed")
             }
             Ok(_) => Ok(()),
             Err(reason) => Err(reason.as_str()),
         };
         self.engine.has_devices().then_some(result)
+    }
+
+    /// What a device runs of it, as a body of a program that the device runs; nothing if it has no steps.
+    ///
+    /// # Errors
+    /// Why no device does.
+    pub(super) fn body_on_device(&self) -> std::result::Result<Option<Arc<DeviceProgram>>, &str> {
+        if self.replay.nodes().is_empty() {
+            return Ok(None);
+        }
+        Ok(self.on_device.as_ref().map_err(String::as_str)?.program().cloned())
     }
 
     /// What the bound arrays must be.

@@ -23,8 +23,13 @@ impl Bed {
 
     /// Resets the fake driver, whose streams run their work in the order of this seed.
     pub(crate) fn reset(&self, seed: u32) {
+        self.reset_with(seed, "");
+    }
+
+    /// The same, with other settings.
+    pub(crate) fn reset_with(&self, seed: u32, settings: &str) {
         if let Some(fake) = self.0.as_ref() {
-            fake.reset(&format!("seed={seed}"));
+            fake.reset(&format!("seed={seed} {settings}"));
         }
     }
 

@@ -88,26 +88,6 @@ fn graphs_after_failure(rt: &Runtime) -> u64 {
     rt.statistics().graphs[0].launches
 }
 
-/// A branch is decided on the host, and its bodies are graphs.
-#[program]
-fn branches(scope: &Recording<'_>, condition: &Scalar<'_, u32>, x: &mut Vector<'_, f32>) -> Result<()> {
-    scope.branch(condition, |_, holds| if holds { scale_self(x, 2.0) } else { square_self(x) })
-}
-
-#[test]
-fn bodies_of_branches_are_graphs() {
-    in_seeds(0..4, |rt, _| {
-        let mut branches = Branches::new(rt);
-        let mut x = rt.from_vec([2], vec![3.0_f32, -1.0])?;
-        for (condition, expected) in [(1_u32, [6.0, -2.0]), (0, [36.0, 4.0])] {
-            branches.call(&rt.from_vec([], vec![condition])?, &mut x)?;
-            assert_eq!(x.to_vec()?, expected);
-        }
-        assert_eq!(graphs(rt).launches, 2);
-        Ok(())
-    });
-}
-
 #[test]
 fn a_device_without_room_leaves_the_tasks_to_others() {
     let bed = crate::networks::Bed::new();

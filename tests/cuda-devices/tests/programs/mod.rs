@@ -1,7 +1,10 @@
 //! Whole programs on a CUDA device, each as one graph: the bits of the same tasks submitted one by one to the device, on the fake
 //! driver in orders that a seed draws, or on the device of the machine.
 
+#[path = "../../../programs/descend.rs"]
+mod descend;
 mod failures;
+mod flow;
 mod fusion;
 mod graphs;
 mod random;
@@ -18,9 +21,14 @@ use crate::networks::{Bed, on_device};
 /// Runs the test on the fake driver, once for each seed, which is an order of the work in streams; or once on the driver of the
 /// machine. All tasks that can run on the device do.
 fn in_seeds(seeds: std::ops::Range<u32>, test: impl Fn(&Runtime, &Bed) -> Result<()>) {
+    with_settings("", seeds, test);
+}
+
+/// The same, on the fake driver with these settings.
+fn with_settings(settings: &str, seeds: std::ops::Range<u32>, test: impl Fn(&Runtime, &Bed) -> Result<()>) {
     let bed = Bed::new();
     for seed in if bed.is_fake() { seeds } else { 0..1 } {
-        bed.reset(seed);
+        bed.reset_with(seed, settings);
         let (builder, _) = on_device();
         let rt = match builder.build() {
             Ok(rt) => rt,

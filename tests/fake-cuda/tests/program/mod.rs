@@ -24,10 +24,16 @@ const IMAGE: &str = "\
 /// The elements of the arrays.
 pub(crate) const N: usize = 1000;
 
+static DRIVER: OnceLock<FakeDriver> = OnceLock::new();
+
+/// The number of calls of a kind since the program began.
+pub(crate) fn calls(kind: &str) -> u64 {
+    DRIVER.get_or_init(FakeDriver::load).calls(kind)
+}
+
 /// Runs `program` with these settings; returns the findings.
 pub(crate) fn with(settings: &str, program: impl FnOnce()) -> String {
     static ALONE: Mutex<()> = Mutex::new(());
-    static DRIVER: OnceLock<FakeDriver> = OnceLock::new();
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let fake = DRIVER.get_or_init(FakeDriver::load);
     fake.reset(settings);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::super::execute::node_of;
 use super::super::Worker;
 use super::super::underway::{FINE, out_of_range};
+use super::flow::PreparedBody;
 use super::prepared::Prepared;
 use crate::access::AccessMode;
 use crate::description::{Action, TaskDesc};
@@ -23,7 +24,7 @@ impl Worker<'_> {
         let Some(prepared) = slot.as_ref().and_then(|prepared| prepared.downcast_ref::<Prepared>()) else {
             return;
         };
-        if (0..program.steps.len()).all(|step| prepared.verdict(step) == FINE) {
+        if !prepared.has_failure() {
             return;
         }
         for (index, failure) in self.failed(program, prepared) {
@@ -43,15 +44,9 @@ impl Worker<'_> {
             let mut cause = arrays()
                 .filter(|(index, _)| reads(desc, *index))
                 .find_map(|(_, array)| without_value.get(&array).cloned());
-            if cause.is_none() && prepared.verdict(number) != FINE {
-                let message = out_of_range(desc.codelet(), prepared.verdict(number));
-                let worker = self.context.name().to_owned();
-                let failure = Failure::new(desc.codelet().name, worker, desc.location(), message);
-                let failure = Arc::new(failure);
-                self.shared.counters().lose(self.context.worker, desc.codelet(), Loss::Failed, 0);
-                self.shared.note_failure(&failure);
-                cause = Some(failure);
-            } else if cause.is_some() && desc.codelet_if_any().is_some() {
+            if cause.is_none() {
+                cause = self.failure_of(program, prepared, number);
+            } else if desc.codelet_if_any().is_some() {
                 self.shared.counters().lose(self.context.worker, desc.codelet(), Loss::Cancelled, 0);
             }
             for (_, array) in arrays().filter(|(index, _)| writes(desc, *index)) {
@@ -64,10 +59,37 @@ impl Worker<'_> {
         let bound = program.bound_arrays.iter().enumerate();
         bound.filter_map(|(index, array)| Some((index, without_value.remove(array)?))).collect()
     }
+
+    /// The first failure that a step has reported: of its kernel, or of a task in its bodies.
+    fn failure_of(
+        &self,
+        program: &DeviceProgram,
+        prepared: &Prepared,
+        number: usize,
+    ) -> Option<Arc<Failure>> {
+        let mut first = None;
+        if prepared.verdict(number) != FINE {
+            let desc = program.task(number).desc();
+            let message = out_of_range(desc.codelet(), prepared.verdict(number));
+            let worker = self.context.name().to_owned();
+            let failure = Failure::new(desc.codelet().name, worker, desc.location(), message);
+            let failure = Arc::new(failure);
+            self.shared.counters().lose(self.context.worker, desc.codelet(), Loss::Failed, 0);
+            self.shared.note_failure(&failure);
+            first = Some(failure);
+        }
+        for PreparedBody { program, prepared, .. } in prepared.bodies(number) {
+            for number in 0..program.steps.len() {
+                let failure = self.failure_of(program, prepared, number);
+                first = first.or(failure);
+            }
+        }
+        first
+    }
 }
 
 /// Whether a step passes on that access `index` has no value.
-fn reads(desc: &TaskDesc, index: usize) -> bool {
+pub(super) fn reads(desc: &TaskDesc, index: usize) -> bool {
     match desc.action() {
         // The parts get what the whole array has, and the other way round.
         Action::Split => index == 0,
@@ -78,7 +100,7 @@ fn reads(desc: &TaskDesc, index: usize) -> bool {
 }
 
 /// Whether a step decides whether access `index` has a value.
-fn writes(desc: &TaskDesc, index: usize) -> bool {
+pub(super) fn writes(desc: &TaskDesc, index: usize) -> bool {
     match desc.action() {
         Action::Split => index > 0,
         Action::Join => index == 0 && desc.access(0).mode != AccessMode::R,

@@ -1,12 +1,14 @@
 //! A whole program as one graph: the worker of a device makes a CUDA graph of its tasks, and launches it for each replay.
 //!
-//! `prepared` makes the graph and changes it, `step` does so for one task, `failures` passes on what tasks report. `README.md`
+//! `prepared` makes the graph and changes it, `step` and `update` do so for one task, `flow` for a branch or a loop, `failures` passes on what tasks report. `README.md`
 //! says why this is sound. Not here: which programs may run so (`program::device_plan`), and calls of the driver (`dahl-driver`).
 
 mod failures;
+mod flow;
 mod identities;
 mod prepared;
 mod step;
+mod update;
 
 use prepared::Prepared;
 
@@ -120,6 +122,8 @@ impl Worker<'_> {
     /// Requires that the device can run all tasks of a program, and that no kernel is to be measured any more to choose one.
     fn require_chosen(&mut self, program: &DeviceProgram) -> Result<(), Obstacle> {
         for step in 0..program.steps.len() {
+            let bodies = program.steps[step].flow.iter().flat_map(|flow| &flow.bodies).flatten();
+            bodies.into_iter().try_for_each(|body| self.require_chosen(body))?;
             let desc = program.task(step).desc();
             if !desc.is_kernel() {
                 continue;

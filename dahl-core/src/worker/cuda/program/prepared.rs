@@ -1,15 +1,18 @@
 //! [`Prepared`]: the graph of a program, with all memory that it uses beside the bound arrays.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::super::super::task_error::TaskError;
 use super::super::Worker;
 use super::super::underway::FINE;
+use super::failures::{reads, writes};
+use super::flow::PreparedBody;
 use super::step::{Made, PreparedStep};
-use crate::cuda::{Allocation, CudaDevice, CudaError, Event, Pinned, ProgramGraph};
+use crate::cuda::{Allocation, Captured, CudaDevice, CudaError, Event, Pinned, ProgramGraph};
 use crate::graph::{DeviceProgram, Fill, Source, Submitted};
 
-/// The graph of a program.
+/// The graph of a program, or of a body in it.
 pub(super) struct Prepared {
     pub(super) graph: ProgramGraph,
     /// The arrays of the program, at their places.
@@ -23,6 +26,9 @@ pub(super) struct Prepared {
     pub(super) last_call: Option<usize>,
     /// Where the bound arrays were at the last launch.
     pub(super) bound: Vec<*mut u8>,
+    /// Of each array: the steps whose failure would leave it without a value, while the graph is made.
+    depends_on: HashMap<u32, BTreeSet<usize>>,
+    is_body: bool,
     device: Arc<CudaDevice>,
 }
 
@@ -37,8 +43,32 @@ impl Prepared {
         bound: &[*mut u8],
         task: &Submitted,
     ) -> Result<Self, TaskError> {
-        let location = task.desc().location();
         let graph = worker.expect(ProgramGraph::new(worker.device))?;
+        let mut this = Self::with_nodes(worker, program, (graph, false), bound, task)?;
+        worker.expect(this.graph.instantiate())?;
+        Ok(this)
+    }
+
+    /// The graph of a body, which is `graph` so far.
+    pub(super) fn of_body(
+        worker: &mut Worker<'_>,
+        program: &DeviceProgram,
+        graph: ProgramGraph,
+        bound: &[*mut u8],
+        task: &Submitted,
+    ) -> Result<Self, TaskError> {
+        Self::with_nodes(worker, program, (graph, true), bound, task)
+    }
+
+    /// Adds the nodes of a program to a graph.
+    fn with_nodes(
+        worker: &mut Worker<'_>,
+        program: &DeviceProgram,
+        (graph, is_body): (ProgramGraph, bool),
+        bound: &[*mut u8],
+        task: &Submitted,
+    ) -> Result<Self, TaskError> {
+        let location = task.desc().location();
         let block = match program.block_bytes {
             0 => None,
             bytes => Some(worker.allocate(bytes, "program", location)?),
@@ -53,6 +83,8 @@ impl Prepared {
             steps: Vec::new(),
             last_call: None,
             bound: bound.to_vec(),
+            depends_on: HashMap::new(),
+            is_body,
             device: Arc::clone(worker.device),
         };
         let mut resets = Vec::with_capacity(program.resets.len());
@@ -62,8 +94,8 @@ impl Prepared {
         for number in 0..program.steps.len() {
             let made = this.make_step(worker, program, number, &resets)?;
             this.steps.push(Some(made));
+            this.note_dependence(program, number);
         }
-        worker.expect(this.graph.instantiate())?;
         Ok(this)
     }
 
@@ -123,8 +155,21 @@ impl Prepared {
         }
     }
 
-    /// Lets the graph use bound arrays at these addresses, and the plain arguments of the call. False if another graph is needed.
+    /// The same for a launch that comes next: no task has failed in it.
     pub(super) fn update(
+        &mut self,
+        worker: &mut Worker<'_>,
+        program: &DeviceProgram,
+        bound: &[*mut u8],
+    ) -> Result<bool, TaskError> {
+        let is_same = self.rebind(worker, program, bound)?;
+        let device = Arc::clone(&self.device);
+        self.each_verdict_mut(&mut |word| device.set_word(word, FINE));
+        Ok(is_same)
+    }
+
+    /// Lets the graph use bound arrays at these addresses, and the plain arguments of the call. False if another graph is needed.
+    pub(super) fn rebind(
         &mut self,
         worker: &mut Worker<'_>,
         program: &DeviceProgram,
@@ -148,8 +193,6 @@ impl Prepared {
                 return Ok(false);
             }
         }
-        let device = Arc::clone(&self.device);
-        self.verdicts().for_each(|word| device.set_word(word, FINE));
         Ok(true)
     }
 
@@ -169,22 +212,89 @@ impl Prepared {
         for memory in &mut self.constants {
             memory.leave_compute(event, false);
         }
-    }
-
-    /// The words in which tasks report that they have failed.
-    fn verdicts(&mut self) -> impl Iterator<Item = &mut Pinned> {
-        self.steps.iter_mut().flatten().filter_map(|step| step.verdict.as_mut())
+        for step in self.steps.iter_mut().flatten() {
+            step.bodies_mut().iter_mut().for_each(|body| body.prepared.stamp(event));
+        }
     }
 
     /// Whether some tasks can report that they have failed.
     pub(super) fn can_fail(&self) -> bool {
-        self.steps.iter().flatten().any(|step| step.verdict.is_some())
+        self.words().next().is_some()
     }
 
     /// What task `number` has reported, after the last launch has run.
     pub(super) fn verdict(&self, number: usize) -> u64 {
         let word = self.steps[number].as_ref().and_then(|step| step.verdict.as_ref());
         word.map_or(FINE, |word| self.device.peek_word(word))
+    }
+
+    /// Whether any task has reported a failure.
+    pub(super) fn has_failure(&self) -> bool {
+        let has = |number: usize| {
+            self.verdict(number) != FINE || self.bodies(number).iter().any(|body| body.prepared.has_failure())
+        };
+        (0..self.steps.len()).any(has)
+    }
+
+    /// The bodies of a step.
+    pub(super) fn bodies(&self, number: usize) -> &[PreparedBody] {
+        self.steps[number].as_ref().map_or(&[], PreparedStep::bodies)
+    }
+
+    /// The addresses of the words in which tasks report failures, those of bodies included.
+    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.steps.iter().flatten().flat_map(PreparedStep::words))
+    }
+
+    fn each_verdict_mut(&mut self, see: &mut dyn FnMut(&mut Pinned)) {
+        for step in self.steps.iter_mut().flatten() {
+            step.verdict.iter_mut().for_each(&mut *see);
+            step.bodies_mut().iter_mut().for_each(|body| body.prepared.each_verdict_mut(see));
+        }
+    }
+
+    /// The words of earlier steps whose failure would leave something without a value that a step reads.
+    pub(super) fn words_before(&self, program: &DeviceProgram, number: usize) -> Vec<u64> {
+        let steps = self.causes(program, number);
+        steps.into_iter().filter_map(|step| self.steps[step].as_ref()).flat_map(PreparedStep::words).collect()
+    }
+
+    /// Earlier steps whose failure would leave something without a value that a step reads.
+    fn causes(&self, program: &DeviceProgram, number: usize) -> BTreeSet<usize> {
+        let desc = program.task(number).desc();
+        let arrays = program.steps[number].arrays.iter().enumerate();
+        let read = arrays.filter(|(index, _)| reads(desc, *index)).filter_map(|(_, array)| *array);
+        read.filter_map(|array| self.depends_on.get(&array)).flatten().copied().collect()
+    }
+
+    /// Notes what the arrays that a step writes depend on from then on.
+    fn note_dependence(&mut self, program: &DeviceProgram, number: usize) {
+        let mut causes = self.causes(program, number);
+        let can_fail = self.steps[number].as_ref().is_some_and(|step| step.words().next().is_some());
+        causes.extend(can_fail.then_some(number));
+        let desc = program.task(number).desc();
+        let arrays = program.steps[number].arrays.iter().enumerate();
+        for array in arrays.filter(|(index, _)| writes(desc, *index)).filter_map(|(_, array)| *array) {
+            self.depends_on.insert(array, causes.clone());
+        }
+    }
+
+    /// The nodes at which its steps end: those after which nothing is left to run.
+    pub(super) fn ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> =
+            self.steps.iter().flatten().flat_map(|step| step.ends.iter().copied()).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+
+    /// What a call of a library needs that it cannot have, since this is a body.
+    pub(super) fn unfit(
+        &self,
+        worker: &Worker<'_>,
+        call: &Captured,
+    ) -> Result<Option<&'static str>, TaskError> {
+        if self.is_body { worker.expect(call.unfit_for_body()) } else { Ok(None) }
     }
 
     /// Adds the nodes of a step.

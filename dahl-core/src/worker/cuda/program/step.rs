@@ -4,11 +4,12 @@ use super::super::super::task_error::TaskError;
 use super::super::Worker;
 use super::super::issue::KernelLaunches;
 use super::super::underway::FINE;
+use super::flow::{PreparedBody, PreparedFlow};
 use super::identities::identities;
 use super::prepared::Prepared;
 use crate::access::AccessMode;
 use crate::codelet::{Kernel, Operand};
-use crate::cuda::{Allocation, CudaError, Function, LaunchConfig, Pinned};
+use crate::cuda::{Allocation, Pinned};
 use crate::description::{self as desc, Action, TaskDesc};
 use crate::graph::{DeviceProgram, Fill, Source, Submitted};
 use crate::shape::Layout;
@@ -21,8 +22,8 @@ pub(super) struct PreparedStep {
     pub(super) verdict: Option<Pinned>,
     /// Copies to arrays: what they begin with, before the work, and what the kernel of an update in place has written elsewhere,
     /// after it.
-    copies: Vec<CopyNode>,
-    work: Work,
+    pub(super) copies: Vec<CopyNode>,
+    pub(super) work: Work,
     /// The memory of its kernel, and its arrays that are scratch or written in place.
     own: Own,
     /// What calls of libraries use.
@@ -36,11 +37,11 @@ pub(super) struct Made {
 }
 
 /// A copy to an array that may be a bound one.
-struct CopyNode {
-    node: usize,
-    from: u64,
-    to: Source,
-    bytes: usize,
+pub(super) struct CopyNode {
+    pub(super) node: usize,
+    pub(super) from: u64,
+    pub(super) to: Source,
+    pub(super) bytes: usize,
 }
 
 /// Memory of a task.
@@ -52,12 +53,14 @@ struct Own {
     arrays: Vec<(usize, *mut u8)>,
 }
 
-enum Work {
+pub(super) enum Work {
     None,
     /// Launches of a kernel: the nodes, none for an empty grid; and the words of the parameters.
     Launches(Vec<Option<usize>>, Vec<u64>),
     /// A call of a library.
     Call(usize, &'static Kernel),
+    /// A branch or a loop.
+    Flow(PreparedFlow),
 }
 
 impl PreparedStep {
@@ -90,6 +93,16 @@ impl PreparedStep {
             Action::Split | Action::Join => return Ok(Made { step: made, nodes }),
             _ => {}
         }
+        if let Some(flow) = &step.flow {
+            let failures = prepared.words_before(program, number);
+            if let Some((flow, last)) =
+                PreparedFlow::add(prepared, worker, (step, flow), &failures, before, task)?
+            {
+                made.work = Work::Flow(flow);
+                nodes.push(last);
+            }
+            return Ok(Made { step: made, nodes });
+        }
         made.allocate_arrays(prepared, worker, program, number)?;
         let mut after = before;
         for (source, fill) in identities(task.desc(), &step.sources)? {
@@ -106,6 +119,21 @@ impl PreparedStep {
             None => last,
         };
         Ok(Made { step: made, nodes })
+    }
+
+    /// The bodies, if it is a branch or a loop.
+    pub(super) fn bodies(&self) -> &[PreparedBody] {
+        if let Work::Flow(flow) = &self.work { &flow.bodies } else { &[] }
+    }
+
+    pub(super) fn bodies_mut(&mut self) -> &mut [PreparedBody] {
+        if let Work::Flow(flow) = &mut self.work { &mut flow.bodies } else { &mut [] }
+    }
+
+    /// The addresses of the words in which its kernel, or tasks of its bodies, report failures.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        let own = self.verdict.iter().map(|word| word.pointer().addr() as u64);
+        own.chain(self.bodies().iter().flat_map(|body| body.prepared.words()))
     }
 
     /// Adds a node that gives an array its first value.
@@ -166,7 +194,12 @@ impl PreparedStep {
     }
 
     /// The operands of its kernel, and whether a total keeps its old value.
-    fn operands(&self, prepared: &Prepared, program: &DeviceProgram, number: usize) -> (Vec<Operand>, bool) {
+    pub(super) fn operands(
+        &self,
+        prepared: &Prepared,
+        program: &DeviceProgram,
+        number: usize,
+    ) -> (Vec<Operand>, bool) {
         let (desc, sources) = (program.task(number).desc(), &program.steps[number].sources);
         let contiguous = |extents: &[usize]| {
             let mut layout = Layout::EMPTY;
@@ -230,6 +263,12 @@ impl PreparedStep {
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             match worker.capture(kernel, list, &mut self.workspaces, task) {
                 Ok(call) => {
+                    if let Some(kind) = prepared.unfit(worker, &call)? {
+                        let name = desc.codelet().name;
+                        return Err(TaskError::Unable(format!(
+                            "`{name}` is in a body, and calls a library that needs {kind}"
+                        )));
+                    }
                     // Calls of one library share a workspace: they follow each other.
                     let mut after = after.to_vec();
                     after.extend(prepared.last_call.filter(|last| !after.contains(last)));
@@ -267,7 +306,7 @@ impl PreparedStep {
     }
 
     /// Adds the kernel's own memory to its parameters; allocates it the first time. None if the kernel wants more than then.
-    fn with_own_memory(
+    pub(super) fn with_own_memory(
         &mut self,
         prepared: &mut Prepared,
         worker: &Worker<'_>,
@@ -314,75 +353,5 @@ impl PreparedStep {
         let node = worker.expect(added)?;
         self.copies.push(CopyNode { node, from, to, bytes });
         Ok(Some(node))
-    }
-
-    /// Lets its nodes use bound arrays where they are now, and the plain arguments of the call. False if it needs other nodes.
-    pub(super) fn update(
-        &mut self,
-        prepared: &mut Prepared,
-        worker: &mut Worker<'_>,
-        program: &DeviceProgram,
-        number: usize,
-    ) -> Result<bool, TaskError> {
-        for copy in &self.copies {
-            if matches!(copy.to, Source::Bound { .. }) {
-                let to = prepared.address(copy.to).addr() as u64;
-                // SAFETY: as in `add_copy_back`.
-                let set = unsafe { prepared.graph.set_copy(copy.node, to, copy.from, copy.bytes) };
-                if !is_set(worker, set)? {
-                    return Ok(false);
-                }
-            }
-        }
-        let task = program.task(number);
-        match &self.work {
-            Work::None => return Ok(true),
-            Work::Call(node, kernel) => {
-                let (list, _) = self.operands(prepared, program, number);
-                let mut workspaces = Vec::new();
-                let call = worker.capture(kernel, &list, &mut workspaces, task)?;
-                // SAFETY: as in `add_work`.
-                let set = unsafe { prepared.graph.set_call(*node, &call) };
-                self.workspaces = workspaces;
-                // The library may compute it by other kernels.
-                return is_set(worker, set);
-            }
-            Work::Launches(..) => {}
-        }
-        let (list, keep_old) = self.operands(prepared, program, number);
-        let launches = worker.kernel_launches(task.desc(), task.desc().codelet(), &list, keep_old)?;
-        let launches = self.with_own_memory(prepared, worker, task.desc(), launches)?;
-        let (Some(launches), Work::Launches(nodes, words)) = (launches, &mut self.work) else {
-            return Ok(false);
-        };
-        let is_launched = |(_, config): &(Function, LaunchConfig)| !config.grid.contains(&0);
-        let is_same = launches.launches.iter().map(is_launched).eq(nodes.iter().map(Option::is_some));
-        if !is_same {
-            return Ok(false);
-        }
-        let parameters = launches.parameters.all();
-        if parameters.words == *words {
-            return Ok(true);
-        }
-        for (node, &(function, config)) in nodes.iter().zip(&launches.launches) {
-            if let Some(node) = *node {
-                // SAFETY: as in `add_work`.
-                let set = unsafe { prepared.graph.set_launch(node, function, config, parameters) };
-                if !is_set(worker, set)? {
-                    return Ok(false);
-                }
-            }
-        }
-        words.clear();
-        words.extend_from_slice(parameters.words);
-        Ok(true)
-    }
-}
-
-/// Whether the driver has taken a change of a graph. If not, another graph is made.
-fn is_set(worker: &Worker<'_>, set: Result<(), CudaError>) -> Result<bool, TaskError> {
-    match set {
-        Err(error) if error.is_loss() => worker.expect(Err(error)),
-        set => Ok(set.is_ok()),
     }
 }
