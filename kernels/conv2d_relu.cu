@@ -59,6 +59,7 @@ __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, Vi
 
 // The number of places of a window that have columns at the same time: a quad of columns, which one thread has.
 constexpr unsigned PLACES = 4;
+static_assert(EACH_COLS % PLACES == 0, "a thread has whole quads of columns");
 
 // `Patches` with a column for each of PLACES places of each window, from place `first` on: a quad of columns for each
 // window. Beyond the last window or place, the last one is repeated.

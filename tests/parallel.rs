@@ -52,6 +52,18 @@ fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     Ok(results)
 }
 
+/// Rows that are normalised between maps: one task, which the runtime divides.
+#[program]
+fn normed<'s, T: Real>(
+    scope: &'s Recording<'_>,
+    x: &Array<'_, T, 3>,
+    row: &Array<'_, T, 3>,
+    weight: &Vector<'_, T>,
+) -> dahl::Result<Array<'s, T, 3>> {
+    let sum = add_init(scope, &add_init(scope, x, row)?, x)?;
+    relu_init(scope, &layer_norm_init(scope, &sum, weight, weight, 1e-5)?)
+}
+
 /// Those of operations whose calls the runtime divides, and of sums of products in several blocks.
 fn of_parts<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     let arena = rt.arena();
@@ -63,6 +75,11 @@ fn of_parts<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     let mut changed = arena.from_slice([12, 40, 96], &numbers::<T>(12 * 40 * 96))?;
     mul_self(&mut changed, &row)?;
     results.push(bits(&changed.to_vec()?));
+    results.push(bits(&sum_axis_init(&arena, &x, 1)?.to_vec()?));
+    results.push(bits(&sum_axis_init(&arena, &x, 2)?.to_vec()?));
+    let weight = arena.from_slice([96], &numbers::<T>(96))?;
+    let mut normed = Normed::new(rt);
+    results.push(bits(&normed.call(&x, &row, &weight)?.to_vec()?));
     let (query, key, value) = split_heads_init(&arena, &x, Heads::new(4))?;
     results.push(bits(&join_heads_init(&arena, &query, &value, &key)?.to_vec()?));
     let gates = arena.from_slice([45, 4 * 130], &numbers::<T>(45 * 520))?;

@@ -183,23 +183,28 @@ fn workers_share_a_call_of_a_kernel_by_rows() -> Result<()> {
             .collect();
         let back: Vec<f32> = x.chunks(columns).flat_map(|row| row.iter().rev().copied()).collect();
         let rt = workers(2).teams(TeamPolicy::Always).build()?;
-        // Every second column, so that the parts of an output are strided.
-        let mut wide = rt.zeros::<f32, 2>([rows, 2 * columns])?;
-        {
-            let x = rt.from_vec([rows, columns], x)?;
-            let weight = rt.from_vec([columns], weight)?;
-            let mut halves = wide.partition_mut(ndarray::Axis(1), columns)?;
-            let mut to = rt.zeros::<f32, 1>([rows])?;
-            let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+        let x = rt.from_vec([rows, columns], x)?;
+        let weight = rt.from_vec([columns], weight)?;
+        let (mut wide, mut to) = (rt.zeros::<f32, 2>([rows, 2 * columns])?, rt.zeros::<f32, 1>([rows])?);
+        let mut contiguous = rt.zeros::<f32, 2>([rows, columns])?;
+        let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut call = |to: &mut Array<'_, f32, 1>, back: &mut Array<'_, f32, 2>| {
             let before = CALLS.load(Ordering::SeqCst);
             let mut task = Task::new(&ROWS);
             task.read(&x);
             task.read(&weight);
-            task.write(&mut to);
-            task.write(halves.iter_mut().next().expect("two halves"));
+            task.write(to);
+            task.write(back);
             task.submit()?;
             assert_eq!(to.to_vec()?, sums);
-            assert_eq!(CALLS.load(Ordering::SeqCst) - before, parts, "{rows} by {columns}");
+            Ok::<_, dahl_core::Error>(CALLS.load(Ordering::SeqCst) - before)
+        };
+        assert_eq!(call(&mut to, &mut contiguous)?, parts, "{rows} by {columns}");
+        assert_eq!(contiguous.to_vec()?, back);
+        // With an array that is not contiguous, the call is one.
+        {
+            let mut halves = wide.partition_mut(ndarray::Axis(1), columns)?;
+            assert_eq!(call(&mut to, halves.iter_mut().next().expect("two halves"))?, 1);
         }
         let halves: Vec<f32> =
             wide.to_vec()?.chunks(2 * columns).flat_map(|row| row[..columns].to_vec()).collect();

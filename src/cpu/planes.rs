@@ -4,9 +4,9 @@
 //! ([`add_sums`]): the order depends on the shape alone, and the error grows with the logarithm of the number of
 //! elements. Cores share planes.
 
-use dahl_core::{Element, Real, simd};
-
 use std::ops::Range;
+
+use dahl_core::{Element, Real, simd};
 
 use super::compute::computes_in_itself;
 use super::gemm::Cores;

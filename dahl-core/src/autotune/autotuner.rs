@@ -171,7 +171,12 @@ impl Autotuner {
         });
         let measured = allowed.clone().filter_map(|(index, candidate)| Some((index, candidate.median_ns()?)));
         let best = measured.min_by_key(|&(_, ns)| ns).map(|(index, _)| index);
-        best.or_else(|| allowed.map(|(index, _)| index).next()).unwrap_or(0)
+        // If the only ones of the kernel that all tasks use were dropped, it is still that kernel.
+        let of_kernel = |candidate: &Candidate| {
+            self.fixed.is_none_or(|kernel| kernel == candidate.kernel) && candidate.fits(idle)
+        };
+        let first = || self.candidates.iter().position(of_kernel);
+        best.or_else(|| allowed.map(|(index, _)| index).next()).or_else(first).unwrap_or(0)
     }
 
     /// The final choices so far.
@@ -306,6 +311,34 @@ mod tests {
         run(&mut autotuner, 40, false, |kernel, _| [80, 100][kernel]);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((1, true)) });
+    }
+
+    #[test]
+    fn the_kernel_of_all_tasks_stays_when_it_was_dropped_alone() {
+        let mut autotuner = Autotuner::new(&[PLAIN, TEAM], false);
+        // The second kernel is far slower alone, and its first call with a team is fast.
+        run(&mut autotuner, 5, true, |kernel, team| {
+            if kernel == 0 {
+                100
+            } else if team {
+                60
+            } else {
+                400
+            }
+        });
+        run(&mut autotuner, 40, false, |kernel, team| {
+            if kernel == 0 {
+                100
+            } else if team {
+                90
+            } else {
+                400
+            }
+        });
+        assert_eq!(autotuner.fixed, Some(1));
+        run(&mut autotuner, 40, true, |_, team| if team { 350 } else { 400 });
+        let Decision { busy, idle } = autotuner.decide();
+        assert_eq!((busy.map(|(kernel, _)| kernel), idle.map(|(kernel, _)| kernel)), (Some(1), Some(1)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) use policy::KernelPolicy;
 pub use policy::TeamPolicy;
 pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
 
-use crate::codelet::{Codelet, Kernel, can_have_team};
+use crate::codelet::{Codelet, Kernel, can_be_divided, can_have_team};
 use crate::cuda::CudaDevice;
 use crate::description::TaskDesc;
 use crate::footprint;
@@ -255,6 +255,11 @@ impl RunTarget<'_> {
         on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
     }
 
+    /// Whether others always help the kernel: a parallel one makes its jobs on any thread, and others only in the pool.
+    fn always_helps(self, codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+        kernel.is_parallel() || self.has_team && can_be_divided(codelet, kernel, task)
+    }
+
     /// The only kernel that can run a task, if the submitter named one or it is for running in place.
     fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
         let call = task.call()?;
@@ -275,8 +280,8 @@ impl ChoiceCache {
             Found::Fixed(selection) => selection,
             Found::Entry(entry) => {
                 let mut selection = entry.select(target.idle > 0);
-                selection.team |=
-                    choices.teams == TeamPolicy::Always && can_have_team(codelet, selection.kernel, task);
+                selection.team |= choices.teams == TeamPolicy::Always
+                    && target.always_helps(codelet, selection.kernel, task);
                 selection
             }
         }
@@ -316,10 +321,13 @@ impl ChoiceCache {
         let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
         let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);
         let always = choices.teams == TeamPolicy::Always;
-        let is_open = target.has_team && choices.teams == TeamPolicy::Measured;
-        let can_have_team = (always || is_open) && can_have_team(codelet, first, task);
-        if !is_choice && (always || !can_have_team) {
-            let team = can_have_team;
+        let has_team = match choices.teams {
+            TeamPolicy::Measured => target.has_team && can_have_team(codelet, first, task),
+            TeamPolicy::Always => target.always_helps(codelet, first, task),
+            TeamPolicy::Never => false,
+        };
+        if !is_choice && (always || !has_team) {
+            let team = has_team;
             return Found::Fixed(Selection { kernel: first, team, trial: None });
         }
         let sweeps = choices.sweeps.load(Ordering::Acquire);

@@ -67,11 +67,12 @@ impl KernelPolicy {
     }
 }
 
-/// Whether parallel kernels run with a team of idle workers. Their bits do not depend on it.
+/// Whether other workers help kernels that can use several cores: parallel ones, maps, those by rows, and fused tasks. Bits do not
+/// depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TeamPolicy {
-    /// If workers are idle when the kernel starts, and a team was measured to be faster for its footprint.
+    /// If that was measured to be faster for the footprint, with workers that are idle when the kernel starts, or become idle later.
     #[default]
     Measured,
     /// Always.

@@ -1,5 +1,5 @@
-//! [`run_with_team`]: one call of a kernel that several cores share. A kernel that uses several cores by itself does so. The call of
-//! another one is divided into calls on parts of its arrays.
+//! [`run_with_team`]: one call of a kernel that several cores share. A kernel that uses several cores by itself does so. The
+//! call of another one is divided into calls on parts of its arrays.
 //!
 //! # Why the bits are the same
 //! A part is what a tile of a fused task is ([`tile_run`](super::tile_run)): any box of a map, or some rows of a kernel that
@@ -16,15 +16,16 @@ use std::cell::Cell;
 use rayon::prelude::*;
 
 use super::declaration::Codelet;
-use super::fused::Fused;
+use super::fused::{Fused, TILE_BYTES};
 use super::kernel::Kernel;
 use super::kernel_memory;
 use super::operand::Operand;
 use super::views::Views;
 use super::work_inputs::{ShapeOf, WorkInputs};
 use crate::description::TaskDesc;
+use crate::float_control::FloatControl;
 
-/// The fewest elements of the output in a part: the cost of a job is small beside them.
+/// The fewest elements of a part, of its largest array: the cost of a job is small beside them.
 const PART: usize = 8 * 1024;
 
 std::thread_local! {
@@ -34,19 +35,26 @@ std::thread_local! {
 
 /// Whether several cores can share calls of the kernel for tasks like this one.
 pub(crate) fn can_have_team(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
-    if kernel.is_parallel() {
-        return true;
-    }
-    // Under the fuzzer there is no pool.
-    let is_apart = !cfg!(dahl_fuzz) && is_apart(codelet, kernel, task);
-    is_apart && task.extents().any(|extents| extents.iter().product::<usize>() >= 2 * PART)
+    kernel.is_parallel() || can_be_divided(codelet, kernel, task)
 }
 
-/// Whether a kernel that uses one core computes parts of its output apart from each other.
-fn is_apart(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
-    codelet.is_map
-        || codelet.rows.is_some() && !task.is_in_place()
-        || kernel.maps::<Fused>().is_some_and(Fused::has_rows)
+/// Whether calls of a kernel that uses one core have parts that are computed apart, and enough elements for two.
+pub(crate) fn can_be_divided(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+    // Under the fuzzer there is no pool.
+    let least = 2 * part_elements(kernel);
+    if cfg!(dahl_fuzz) || !task.extents().any(|extents| extents.iter().product::<usize>() >= least) {
+        return false;
+    }
+    let Some((cuts, axes, least)) = Cuts::of(codelet, kernel, || task.extents(), task.arguments()) else {
+        return false;
+    };
+    let rows = || task.extents().last().map_or(0, |output| output[..axes.min(output.len())].iter().product());
+    matches!(cuts, Cuts::Map) || rows() >= 2 * least
+}
+
+/// The fewest elements of a part of a call of the kernel: of a fused task, as many as a tile has.
+fn part_elements(kernel: &Kernel) -> usize {
+    kernel.maps::<Fused>().map_or(PART, |fused| PART.max(TILE_BYTES / fused.element_bytes.max(1)))
 }
 
 /// Runs the kernel of a codelet on a thread of a rayon pool, with the help of the others.
@@ -86,42 +94,39 @@ enum Cuts<'c> {
 impl<'c> Division<'c> {
     /// That of a call; none if its kernel does not compute parts apart, or there is too little for two.
     fn of(codelet: &'c Codelet, kernel: &Kernel, operands: &'c [Operand], arguments: &[u8]) -> Option<Self> {
-        let (cuts, axes, least) = match (kernel.maps::<Fused>(), &codelet.rows) {
-            (Some(fused), _) if fused.reduction.is_some() => return None,
-            (Some(Fused { rows: Some(rows), .. }), _) => (Cuts::Fused(rows), rows.axes, rows.least),
-            (Some(_), _) => (Cuts::Map, usize::MAX, 1),
-            (None, _) if codelet.is_map => (Cuts::Map, usize::MAX, 1),
-            // Without an operand for each parameter it runs in place.
-            (None, Some(rows)) if operands.len() == codelet.parameters.len() => {
-                let shapes: Vec<_> =
-                    operands.iter().map(|operand| ShapeOf::new(operand.layout.extents())).collect();
-                (Cuts::Rows(rows), rows.axes(&mut WorkInputs::new(&shapes, arguments)), rows.least())
-            }
-            (None, _) => return None,
-        };
+        let extents = || operands.iter().map(|operand| operand.layout.extents());
+        let (cuts, axes, least) = Cuts::of(codelet, kernel, extents, arguments)?;
+        // One row of a strided array may be contiguous, and a kernel may add it in another order then.
+        let is_contiguous = || operands.iter().all(|operand| operand.layout.is_contiguous());
+        if matches!(cuts, Cuts::Rows(_)) && !is_contiguous() {
+            return None;
+        }
         let lead = operands.iter().rev().find(|operand| operand.writes)?.layout.extents();
         let lead = &lead[..axes.min(lead.len())];
         let fits = |(index, operand): (usize, &Operand)| {
             let own = operand.layout.extents();
             let is_stretched = |(own, all): (&usize, &usize)| own == all || *own == 1 && !operand.writes;
-            !cuts.cut(index) && !operand.writes
-                || own.len() >= lead.len() && own.iter().zip(lead).all(is_stretched)
+            match cuts.cut(index) {
+                true => own.len() >= lead.len() && own.iter().zip(lead).all(is_stretched),
+                false => !operand.writes,
+            }
         };
         if !operands.iter().enumerate().all(fits) {
             return None;
         }
+        let part = part_elements(kernel);
         let cut = operands.iter().enumerate().filter(|(index, _)| cuts.cut(*index));
         let elements = cut.map(|(_, operand)| operand.layout.len()).max()?;
         let (rows, elements_each) = (lead.iter().product::<usize>(), |rows: usize| elements / rows.max(1));
-        if elements_each(1) < 2 * PART || rows < 2 {
+        if elements_each(1) < 2 * part || rows < 2 {
             return None;
         }
         // The first axis of which one index has few enough elements, if boxes along it have enough rows.
         let until = |axis: usize| lead[..=axis].iter().product::<usize>();
-        let axis = (0..lead.len()).find(|axis| elements_each(until(*axis)) <= PART).unwrap_or(lead.len() - 1);
+        let axis = (0..lead.len()).find(|axis| elements_each(until(*axis)) <= part).unwrap_or(lead.len() - 1);
         let axis = (0..=axis).rev().find(|axis| rows / until(*axis) * lead[*axis] >= least)?;
         let rows_each = rows / until(axis);
-        let step = (PART / elements_each(until(axis)).max(1)).max(least.div_ceil(rows_each)).max(1);
+        let step = (part / elements_each(until(axis)).max(1)).max(least.div_ceil(rows_each)).max(1);
         let division = Self { operands, cuts, lead: &lead[..=axis], step: step.min(lead[axis]) };
         (division.parts() >= 2).then_some(division)
     }
@@ -139,18 +144,23 @@ impl<'c> Division<'c> {
     fn run(&self, kernel: &Kernel, views: &mut Views<'_>) {
         let (_, arguments, packs) = views.take_operands();
         let (location, packs) = (packs.location(), &*packs);
-        let shared = Shared(self);
+        let (shared, own_thread) = (Shared(self), rayon::current_thread_index());
         (0..self.parts()).into_par_iter().with_max_len(1).for_each(|part| {
             let division = shared.division();
             let mut operands = OPERANDS.take();
             operands.clear();
             operands.extend((0..division.operands.len()).map(|index| division.part(part, index)));
             let mut packs = packs.of_job();
-            kernel_memory::begin(location);
+            let before = kernel_memory::begin(location);
             // SAFETY: V for the operands of the call, by whoever made its views, which are consumed; and the module's header.
             kernel.run(&mut unsafe { Views::new(&operands, arguments, &mut packs) }, false);
             // SAFETY: the same operands, and the views are gone.
             unsafe { packs.unpack(&operands) };
+            kernel_memory::begin_again(before);
+            if rayon::current_thread_index() != own_thread {
+                // Its next task has nothing to do with this kernel, of which the worker looks at its own thread.
+                let _ = FloatControl::restore_after_kernel();
+            }
             OPERANDS.set(operands);
         });
     }
@@ -181,7 +191,32 @@ impl<'c> Division<'c> {
     }
 }
 
-impl Cuts<'_> {
+impl<'c> Cuts<'c> {
+    /// How arrays of these extents are cut, along how many leading axes, and the fewest rows of a part; none if the kernel does
+    /// not compute parts apart.
+    fn of<'e, E: Iterator<Item = &'e [usize]>>(
+        codelet: &'c Codelet,
+        kernel: &Kernel,
+        extents: impl Fn() -> E,
+        arguments: &[u8],
+    ) -> Option<(Self, usize, usize)> {
+        match kernel.maps::<Fused>() {
+            Some(fused) if fused.reduction.is_some() => return None,
+            Some(Fused { rows: Some(rows), .. }) => return Some((Self::Fused(rows), rows.axes, rows.least)),
+            Some(_) => return Some((Self::Map, usize::MAX, 1)),
+            None => {}
+        }
+        // The declaration is about the function's own body.
+        codelet.cpu_kernel().filter(|own| own.name() == kernel.name())?;
+        if codelet.is_map {
+            return Some((Self::Map, usize::MAX, 1));
+        }
+        // In place there is one array fewer.
+        let rows = codelet.rows.as_ref().filter(|_| extents().count() == codelet.parameters.len())?;
+        let shapes: Vec<_> = extents().map(ShapeOf::new).collect();
+        Some((Self::Rows(rows), rows.axes(&mut WorkInputs::new(&shapes, arguments)), rows.least()))
+    }
+
     fn cut(self, operand: usize) -> bool {
         match self {
             Self::Map => true,

@@ -82,13 +82,6 @@ type Key = (Vec<(usize, usize, usize, Vec<FusedOperand>)>, Option<(usize, usize)
 /// All that were made: a program that is recorded again finds its own.
 static MADE: LazyLock<Mutex<HashMap<Key, &'static Codelet>>> = LazyLock::new(Mutex::default);
 
-impl Fused {
-    /// Whether calls can be divided into rows.
-    pub(super) fn has_rows(&self) -> bool {
-        self.reduction.is_none() && self.rows.as_ref().is_some_and(|rows| rows.axes > 0)
-    }
-}
-
 impl FusedStep {
     pub(super) fn output(&self) -> FusedOperand {
         *self.operands.last().expect("a step has an output")

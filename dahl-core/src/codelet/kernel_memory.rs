@@ -101,10 +101,15 @@ fn node() -> Arc<MemoryNode> {
     Arc::clone(node.unwrap_or(&NO_RUNTIME))
 }
 
-/// The task whose kernel begins was submitted here.
+/// The task whose kernel begins was submitted here. Returns what this thread knew before.
 #[inline]
-pub(crate) fn begin(location: &'static Location<'static>) {
-    LOCATION.set(Some(location));
+pub(crate) fn begin(location: &'static Location<'static>) -> Option<&'static Location<'static>> {
+    LOCATION.replace(Some(location))
+}
+
+/// A part of another task's kernel has ended, which the thread ran within a kernel.
+pub(super) fn begin_again(before: Option<&'static Location<'static>>) {
+    LOCATION.set(before);
 }
 
 /// Memory that a kernel needs while it runs. Empty at first; it grows to what is asked for.

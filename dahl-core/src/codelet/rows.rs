@@ -5,8 +5,8 @@ use super::work_inputs::WorkInputs;
 /// The declaration that a kernel computes rows apart from each other.
 ///
 /// A row is what has one index along each of the leading axes, of which a function of the shapes and the arguments says the
-/// number. The output and each input have the same extents there, except inputs that are read whole for each row. The
-/// kernel promises: a call on some of the rows writes the same bits there as a call on all of them, if it has at least so
+/// number. All outputs and inputs have the same extents there, except inputs that are read whole for each row. The
+/// codelet's first kernel promises, for contiguous arrays: a call on some of the rows writes the same bits there as a call on all of them, if it has at least so
 /// many rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {

@@ -212,6 +212,17 @@ fn unfit(kind: u32) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    /// Whoever changes the kernel compiles it anew, and then writes this hash into the first line.
+    #[test]
+    fn the_compiled_kernel_is_that_of_the_source() {
+        let source = include_bytes!("condition.cu");
+        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        let hash = source.iter().fold(0xcbf2_9ce4_8422_2325, mix);
+        let CudaImage::Text(ptx) = KERNEL else { panic!("it is a text") };
+        let first = ptx.lines().next().unwrap_or_default();
+        assert_eq!(first, format!("// FNV-1a of condition.cu: {hash:016x}"));
+    }
+
     #[test]
     fn the_parameters_are_those_of_the_kernel() {
         let condition = Condition {

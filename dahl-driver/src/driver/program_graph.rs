@@ -272,9 +272,14 @@ impl ProgramGraph {
     }
 
     /// Makes it ready to be launched, with the bodies of its conditional nodes. They get no more nodes.
+    ///
+    /// # Panics
+    /// If it is a body, or is ready already.
     pub fn instantiate(&mut self) -> Result<(), CudaError> {
         let _entered = self.device().enter()?;
+        let is_whole = self.raw == self.whole.raw;
         let mut executable = self.alone();
+        assert!(is_whole && executable.0.is_null(), "a graph is made ready once, with its bodies");
         // SAFETY: room for an executable graph; 0 for none of the flags.
         let code = unsafe { calls::cuGraphInstantiateWithFlags(&raw mut executable.0, self.raw, 0) };
         check("cuGraphInstantiate", code)?;

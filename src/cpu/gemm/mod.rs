@@ -13,8 +13,8 @@
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block, or in registers if there are few
 //! rows or columns (`few_rows/`), and accumulate in it over the whole inner dimension. Where the machine multiplies
-//! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Other
-//! types take a plain loop.
+//! pairs of `bf16`, these stay as they are (`bf16.rs`, and `tiles.rs` where it multiplies whole tiles of them). Those two, and
+//! products of a few rows, use one core. Other types take a plain loop.
 
 use dahl_core::{Element, ElementType, Real, rayon};
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
@@ -260,7 +260,8 @@ fn widened_product<T: Real>(
     let is_whole = false;
     // Those of a few rows are buffered whole: the large factor is read in long streams.
     let shape = if is_whole { [usize::MAX; 2] } else { [SUMS_ROWS, SUMS_COLS] };
-    for_each_block(cores, out, shape, [0, 0], &|[row, col], mut block| {
+    // One after the other: each has many bytes of sums, and a thread that waits for a part of one could begin another.
+    for_each_block(Cores::One, out, shape, [0, 0], &|[row, col], mut block| {
         let (rows, cols) = (row..row + block.nrows(), col..col + block.ncols());
         with_scratch([block.len()], |[sums]: [&mut [T::Compute]; 1]| {
             sums.fill(T::Compute::ZERO);

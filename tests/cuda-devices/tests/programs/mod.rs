@@ -5,6 +5,8 @@
 mod descend;
 mod failures;
 mod flow;
+mod flow_failures;
+mod flow_target;
 mod fusion;
 mod graphs;
 mod random;

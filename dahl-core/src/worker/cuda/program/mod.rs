@@ -1,7 +1,7 @@
 //! A whole program as one graph: the worker of a device makes a CUDA graph of its tasks, and launches it for each replay.
 //!
-//! `prepared` makes the graph and changes it, `step` and `update` do so for one task, `flow` for a branch or a loop, `failures` passes on what tasks report. `README.md`
-//! says why this is sound. Not here: which programs may run so (`program::device_plan`), and calls of the driver (`dahl-driver`).
+//! `prepared` makes the graph and changes it, `step` and `update` do so for one task, `flow` for a branch or a loop, `failures`
+//! passes on what tasks report. `README.md` says why this is sound. Not here: which programs may run so (`program::device_plan`), and calls of the driver (`dahl-driver`).
 
 mod failures;
 mod flow;
