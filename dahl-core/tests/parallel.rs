@@ -188,7 +188,7 @@ fn workers_share_a_call_of_a_kernel_by_rows() -> Result<()> {
         let (mut wide, mut to) = (rt.zeros::<f32, 2>([rows, 2 * columns])?, rt.zeros::<f32, 1>([rows])?);
         let mut contiguous = rt.zeros::<f32, 2>([rows, columns])?;
         let _calls = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
-        let mut call = |to: &mut Array<'_, f32, 1>, back: &mut Array<'_, f32, 2>| {
+        let call = |to: &mut Array<'_, f32, 1>, back: &mut Array<'_, f32, 2>| {
             let before = CALLS.load(Ordering::SeqCst);
             let mut task = Task::new(&ROWS);
             task.read(&x);
