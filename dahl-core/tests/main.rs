@@ -6,6 +6,7 @@ mod by_hand;
 mod check;
 mod coherence;
 mod cuda_launches;
+mod division;
 mod in_any_order;
 mod memory;
 mod misuse;
