@@ -28,7 +28,7 @@ pub(crate) use policy::KernelPolicy;
 pub use policy::TeamPolicy;
 pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
 
-use crate::codelet::{Codelet, Kernel, can_be_divided, can_have_team};
+use crate::codelet::{self, Codelet, Kernel};
 use crate::cuda::CudaDevice;
 use crate::description::TaskDesc;
 use crate::footprint;
@@ -220,6 +220,16 @@ impl Choices {
             KernelPolicy::Measured => Ruling::Measured,
         }
     }
+}
+
+/// Whether several cores can share the kernel of tasks like this one.
+fn can_have_team(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+    kernel.is_parallel() || can_be_divided(codelet, kernel, task)
+}
+
+/// Whether the runtime can divide it, if it uses one core by itself.
+fn can_be_divided(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+    codelet::can_be_divided(codelet, kernel, || task.extents(), task.arguments())
 }
 
 impl Entries {

@@ -22,7 +22,6 @@ use super::kernel_memory;
 use super::operand::Operand;
 use super::views::Views;
 use super::work_inputs::{ShapeOf, WorkInputs};
-use crate::description::TaskDesc;
 use crate::float_control::FloatControl;
 
 /// The fewest elements of a part, of its largest array: the cost of a job is small beside them.
@@ -33,22 +32,23 @@ std::thread_local! {
     static OPERANDS: Cell<Vec<Operand>> = const { Cell::new(Vec::new()) };
 }
 
-/// Whether several cores can share calls of the kernel for tasks like this one.
-pub(crate) fn can_have_team(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
-    kernel.is_parallel() || can_be_divided(codelet, kernel, task)
-}
-
-/// Whether calls of a kernel that uses one core have parts that are computed apart, and enough elements for two.
-pub(crate) fn can_be_divided(codelet: &Codelet, kernel: &Kernel, task: &TaskDesc) -> bool {
+/// Whether calls of a kernel that uses one core, on arrays of these extents, have parts that are computed apart, and enough
+/// elements for two.
+pub(crate) fn can_be_divided<'e, E: Iterator<Item = &'e [usize]>>(
+    codelet: &Codelet,
+    kernel: &Kernel,
+    extents: impl Fn() -> E,
+    arguments: &[u8],
+) -> bool {
     // Under the fuzzer there is no pool.
     let least = 2 * part_elements(kernel);
-    if cfg!(dahl_fuzz) || !task.extents().any(|extents| extents.iter().product::<usize>() >= least) {
+    if cfg!(dahl_fuzz) || !extents().any(|extents| extents.iter().product::<usize>() >= least) {
         return false;
     }
-    let Some((cuts, axes, least)) = Cuts::of(codelet, kernel, || task.extents(), task.arguments()) else {
+    let Some((cuts, axes, least)) = Cuts::of(codelet, kernel, &extents, arguments) else {
         return false;
     };
-    let rows = || task.extents().last().map_or(0, |output| output[..axes.min(output.len())].iter().product());
+    let rows = || extents().last().map_or(0, |output| output[..axes.min(output.len())].iter().product());
     matches!(cuts, Cuts::Map) || rows() >= 2 * least
 }
 

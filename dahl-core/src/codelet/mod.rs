@@ -31,7 +31,7 @@ pub use accumulator::Accumulator;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub use declaration::{Codelet, InPlace, Parameter};
-pub(crate) use division::{can_be_divided, can_have_team, run_with_team};
+pub(crate) use division::{can_be_divided, run_with_team};
 pub use encoded_arguments::EncodedArguments;
 pub use fused::{FusedOperand, TILE_BYTES, stretched};
 pub(crate) use fused::{FusedRows, FusedStep, fuse};
