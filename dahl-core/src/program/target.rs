@@ -147,10 +147,6 @@ pub(super) fn targets(
     if executor.devices().is_none() || !executor.keeps_programs_together() {
         return None;
     }
-    // How often a body runs differs from call to call, so durations compare nothing; and one graph needs no host.
-    if graph.is_some() && steps.iter().any(|step| matches!(step.kind, StepKind::Flow(_))) {
-        return None;
-    }
     let workers = 0..executor.workers();
     let kind = |worker: usize| &executor.worker(worker).kind;
     let firsts = workers.filter(|&worker| (0..worker).all(|other| kind(other) != kind(worker)));

@@ -9,7 +9,7 @@ use super::{graphs, in_seeds, numbers, with_settings};
 use crate::networks::Bed;
 
 /// What a call makes the host do: launches, copies, and how many bodies the device runs meanwhile.
-pub(super) fn of_call(rt: &Runtime, bed: &Bed, call: impl FnOnce() -> Result<()>) -> Result<[u64; 3]> {
+fn of_call(rt: &Runtime, bed: &Bed, call: impl FnOnce() -> Result<()>) -> Result<[u64; 3]> {
     let counts = || ["launch", "copy", "body"].map(|kind| bed.calls(kind));
     rt.wait()?;
     let before = counts();
@@ -53,7 +53,7 @@ fn a_branch_in_a_loop_has_the_bits_of_what_is_submitted() {
 
 /// Adds `step` to `x` as often as `left` says.
 #[program]
-pub(super) fn count_down(
+fn count_down(
     scope: &Recording<'_>,
     one: &Scalar<'_, f32>,
     step: &Vector<'_, f32>,

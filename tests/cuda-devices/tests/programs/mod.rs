@@ -6,7 +6,6 @@ mod descend;
 mod failures;
 mod flow;
 mod flow_failures;
-mod flow_target;
 mod fusion;
 mod graphs;
 mod random;
