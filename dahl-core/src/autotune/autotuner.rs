@@ -316,8 +316,8 @@ mod tests {
     #[test]
     fn the_kernel_of_all_tasks_stays_when_it_was_dropped_alone() {
         let mut autotuner = Autotuner::new(&[PLAIN, TEAM], false);
-        // The second kernel is far slower alone, and its first call with a team is fast.
-        run(&mut autotuner, 5, true, |kernel, team| {
+        // The second kernel is far slower alone, and its first measurement with a team is fast.
+        run(&mut autotuner, 6, true, |kernel, team| {
             if kernel == 0 {
                 100
             } else if team {
