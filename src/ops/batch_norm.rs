@@ -161,7 +161,8 @@ pub fn batch_norm_backward<T: Real>(
     by_bias: ArrayViewMut1<T>,
     epsilon: T,
 ) {
-    differentiate(Cores::One, [input, gradient], weight, epsilon, by_input, [by_weight, by_bias]);
+    let sets = Sets::of(input.shape(), Over::Batch);
+    differentiate(Cores::One, sets, [input, gradient], weight, by_input, [by_weight, by_bias], epsilon);
 }
 
 /// [`batch_norm_backward`] on several cores.
@@ -174,18 +175,20 @@ fn batch_norm_backward_on_cores<T: Real>(
     by_bias: ArrayViewMut1<T>,
     epsilon: T,
 ) {
-    differentiate(Cores::Pool, [input, gradient], weight, epsilon, by_input, [by_weight, by_bias]);
+    let sets = Sets::of(input.shape(), Over::Batch);
+    differentiate(Cores::Pool, sets, [input, gradient], weight, by_input, [by_weight, by_bias], epsilon);
 }
 
-fn differentiate<T: Real>(
+/// The gradients of the normalisation of these sets: by the input, the weight and the bias.
+pub(super) fn differentiate<T: Real>(
     cores: Cores,
+    sets: Sets,
     [input, gradient]: [ArrayViewD<T>; 2],
     weight: ArrayView1<T>,
-    epsilon: T,
     by_input: ArrayViewMutD<T>,
     [by_weight, by_bias]: [ArrayViewMut1<T>; 2],
+    epsilon: T,
 ) {
-    let sets = Sets::of(input.shape(), Over::Batch);
     let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
     let given = [elements(&input), elements(&weight), elements(&gradient)];
     write(by_weight, |by_weight| {

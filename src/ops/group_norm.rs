@@ -6,7 +6,7 @@
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
 
-use super::batch_norm::channels;
+use super::batch_norm::{channels, differentiate};
 use super::normalised::{Backward, Normalised};
 use crate::cpu::gemm::Cores;
 use crate::cpu::planes::{Over, Sets};
@@ -144,26 +144,6 @@ fn group_norm_backward_on_cores<T: Real>(
 ) {
     let sets = sets(input.shape(), groups);
     differentiate(Cores::Pool, sets, [input, gradient], weight, by_input, [by_weight, by_bias], epsilon);
-}
-
-fn differentiate<T: Real>(
-    cores: Cores,
-    sets: Sets,
-    [input, gradient]: [ArrayViewD<T>; 2],
-    weight: ArrayView1<T>,
-    by_input: ArrayViewMutD<T>,
-    [by_weight, by_bias]: [ArrayViewMut1<T>; 2],
-    epsilon: T,
-) {
-    let (input, weight, gradient) = (row_major(&input), row_major(&weight), row_major(&gradient));
-    let given = [elements(&input), elements(&weight), elements(&gradient)];
-    write(by_weight, |by_weight| {
-        write(by_bias, |by_bias| {
-            write(by_input, |by_input| {
-                sets.backward(cores, given, epsilon.widen(), [by_input, by_weight, by_bias]);
-            });
-        });
-    });
 }
 
 fn group_norm_backward_gradient<T: Real, const N: usize>(
